@@ -1,0 +1,1 @@
+"""The desk page: a FastAPI application with its templates and static files, free of Airflow."""

@@ -1,0 +1,1 @@
+"""The simulated exchange: Alpaca's trading and market-data REST API over replayed bars; start at serve.py."""

@@ -1,0 +1,1 @@
+"""Rows and domain values: one transaction a unit of work, one repository an aggregate."""

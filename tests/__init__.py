@@ -1,0 +1,1 @@
+"""Tests of Tradewind; each mirrors the module it names."""
