@@ -10,6 +10,7 @@ TradewindError
 │   └─ InstallationFault         a part of this machine's set-up does not work        permanent
 ├─ MarketDataError
 │   ├─ MarketDataUnavailable     transport, rate limit, 5xx                           transient
+│   ├─ MarketDataRefused         the data service said no, in its own text            permanent
 │   ├─ StaleBars                 newest bar older than allowed                        transient
 │   └─ MalformedBars             gap, NaN, high < low, out of order                   permanent
 ├─ ForecastError
@@ -93,6 +94,17 @@ class MarketDataUnavailable(Transient, MarketDataError):
         super().__init__(
             f"Market data asked for {asked}: the answer was {found}. Check the venue's address "
             "and status; the next run asks again from the newest stored bar."
+        )
+
+
+class MarketDataRefused(Permanent, MarketDataError):
+    """The data service said no to a question."""
+
+    def __init__(self, *, asked: str, status: int, text: str) -> None:
+        self.status = status
+        super().__init__(
+            f"The data service refused {asked} with {status}: {text}. "
+            "Check the keys, the address and what the data plan allows."
         )
 
 

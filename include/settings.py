@@ -35,8 +35,8 @@ KEY_ALIASES = {
 }
 # fmt: off
 EQUITIES = [
-    "BA", "BAC", "C", "CAT", "CVX", "DIS", "GE", "HD", "HPQ", "IBM", "INTC", "JNJ", "JPM",
-    "KO", "MCD", "MMM", "MRK", "PEP", "PFE", "PG", "T", "VZ", "WMT", "XOM",
+    "BA", "BAC", "C", "CAT", "CVX", "DIS", "GE", "HD", "HPQ", "IBM", "JNJ", "JPM",
+    "KO", "MCD", "MMM", "MRK", "PEP", "PFE", "PG", "T", "TXN", "VZ", "WMT", "XOM",
 ]
 # fmt: on
 CRYPTO = ["BTC/USD", "ETH/USD", "LINK/USD", "UNI/USD"]
@@ -96,7 +96,7 @@ class UniverseSettings(Group):
 class DataSettings(Group):
     """Timeframes and how much history is kept and asked for."""
 
-    equity_timeframe: Literal["30Min", "1Hour", "1Day"] = "30Min"
+    equity_timeframe: Literal["30Min", "1Day"] = "30Min"
     crypto_timeframe: Literal["30Min", "1Hour", "1Day"] = "1Hour"
     context_bars: Annotated[int, Field(ge=32, le=2048)] = 512
     history_windows: Annotated[int, Field(ge=30, le=500)] = 60
@@ -115,7 +115,7 @@ class ForecastSettings(Group):
     samples: Annotated[int, Field(ge=8, le=1024)] = 32
     seed: Annotated[int, Field(ge=0)] = 20261121
     batch_symbols: Annotated[int, Field(ge=1, le=512)] = 14
-    step_correlation: Annotated[float, Field(ge=0, lt=1)] = 0.9
+    step_correlation: Annotated[float, Field(ge=0, lt=1)] = 0.91
 
 
 class RepredictSettings(Group):

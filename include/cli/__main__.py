@@ -54,7 +54,7 @@ def _unexpected(error: Exception) -> str:
 
 
 def _stop_on_signals() -> None:
-    """Let every request to end run the same clean-up; a hang-up that nohup ignores stays ignored."""
+    """Let every request to end run the same clean-up; what nohup ignores stays ignored."""
     for name in (signal.SIGINT, signal.SIGTERM):
         signal.signal(name, _interrupt)
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:

@@ -84,7 +84,7 @@ def symbols(text: str) -> list[str]:
 
 
 def clock_speed(text: str) -> float | None:
-    """Return the speed of the clock: `real` is 1.0, `stepped` is None, a number that many times."""
+    """Return the speed of the clock: `real` is 1.0, `stepped` is None, a number is itself."""
     if text in ("real", "stepped"):
         return 1.0 if text == "real" else None
     try:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from include.pipeline.desk_values import EquityPoint, SymbolRow
 
 SMALLEST_SCALE_FRACTION = 0.002  # a quiet universe must not blow noise up to full width
+LARGEST_SCALE_FRACTION = 0.05  # one outlier must not flatten every other band
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +35,7 @@ class BandMarks:
 
 def equity_line(curve: Sequence[EquityPoint], *, width: float, height: float) -> EquityLine | None:
     """Return the curve over time in a box; None with fewer than two points."""
-    if len(curve) < 2:  # noqa: PLR2004  # a line has two ends
+    if len(curve) < 2:  # a line has two ends
         return None
     began, ended = curve[0].at.timestamp(), curve[-1].at.timestamp()
     equities = [point.equity_usd for point in curve]
@@ -50,7 +51,10 @@ def equity_line(curve: Sequence[EquityPoint], *, width: float, height: float) ->
 
 
 def band_scale_fraction(rows: Sequence[SymbolRow]) -> float:
-    """Return the largest distance of any band from its price, as a fraction: one scale for all."""
+    """Return the largest distance of a band from its price, as a fraction: one scale for all.
+
+    Between 0.2 % and 5 %; what lies beyond ends at the edge.
+    """
     distances = [
         abs(level / row.price - 1.0)
         for row in rows
@@ -58,17 +62,20 @@ def band_scale_fraction(rows: Sequence[SymbolRow]) -> float:
         for level in (row.forecast_low, row.forecast_high, *(row.close_band or ()))
         if level is not None
     ]
-    return max([SMALLEST_SCALE_FRACTION, *distances])
+    farthest: float = max(distances, default=0.0)
+    return min(max(farthest, SMALLEST_SCALE_FRACTION), LARGEST_SCALE_FRACTION)
 
 
 def band_marks(row: SymbolRow, *, scale_fraction: float, width: float) -> BandMarks | None:
     """Return the symbol's band on the common scale, its price in the middle; None without one."""
-    reference = row.price
-    if not reference or row.forecast_low is None or row.forecast_high is None:
+    if not row.price or row.forecast_low is None or row.forecast_high is None:
         return None
+    reference: float = row.price
 
     def across(level: float) -> float:
-        return round((1.0 + (level / reference - 1.0) / scale_fraction) * width / 2, 1)
+        share = (1.0 + (level / reference - 1.0) / scale_fraction) / 2
+        x: float = round(min(max(share, 0.0), 1.0) * width, 1)
+        return x
 
     return BandMarks(
         low=across(row.forecast_low),

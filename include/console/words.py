@@ -12,8 +12,8 @@ from include.domain.decisions import Outcome, Reason
 from include.pipeline.desk_values import DenialRow, OrderRow, SymbolRow
 
 NEW_YORK = ZoneInfo("America/New_York")
-ABSENT = "–"
-MINUS = "−"
+ABSENT = "\N{EN DASH}"
+MINUS = "\N{MINUS SIGN}"
 MINUTE_SECONDS = 60
 HOUR_SECONDS = 3600
 OUTCOMES = {
@@ -49,7 +49,7 @@ def price(value: Decimal | float | None) -> str:
     """Return a price in USD with 2 decimals from 10 up and 4 below."""
     if value is None:
         return ABSENT
-    return _signless(f"{value:,.2f}" if abs(value) >= 10 else f"{value:,.4f}")  # noqa: PLR2004
+    return _signless(f"{value:,.2f}" if abs(float(value)) >= 10 else f"{value:,.4f}")
 
 
 def quantity(value: Decimal | None) -> str:
@@ -109,10 +109,10 @@ def order_words(order: OrderRow) -> str:
 
 
 def order_state_words(order: OrderRow) -> str:
-    """Return where an order stands: our journal's state, and the venue's own word beside it."""
+    """Return where an order stands: our journal's state, and the venue's own word in brackets."""
     words = [order.state]
     if order.venue_status and order.venue_status != order.state:
-        words.append(f"venue: {order.venue_status}")
+        words = [f"{order.state} ({order.venue_status})"]
     if order.filled_quantity:
         words.append(f"filled {quantity(order.filled_quantity)}")
     words.append(order.standing)

@@ -20,3 +20,4 @@ class Choice:
     take_profit_price: float | None
     reason: str
     weight_fraction: float
+    expected_exit_price: float | None = None

@@ -12,7 +12,7 @@ from include.domain.instants import epoch_seconds
 
 @dataclass(frozen=True, kw_only=True)
 class Session:
-    """One trading day of the venue: [opens_at, closes_at), aware UTC; closes early on half days."""
+    """One trading day of the venue: [opens_at, closes_at), aware UTC; half days close early."""
 
     session_date: date
     opens_at: datetime

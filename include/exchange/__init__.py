@@ -1,1 +1,1 @@
-"""The simulated exchange: Alpaca's trading and market-data REST API over replayed bars; start at serve.py."""
+"""The simulated exchange: Alpaca's REST API over replayed bars; a reader starts at serve.py."""

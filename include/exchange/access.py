@@ -1,4 +1,7 @@
-"""The keys of the exchange: made once, kept in the state folder, wanted on every request but crypto data."""
+"""The keys of the exchange: made once, and kept in the state folder for their owner alone.
+
+Every route wants them but those of crypto market data, as at the venue.
+"""
 
 import json
 import secrets
@@ -27,14 +30,10 @@ class Keys:
 
     def match(self, headers: Mapping[str, str]) -> bool:
         """Say whether a request's headers carry these keys, in constant time."""
-        given = (headers.get("APCA-API-KEY-ID", ""), headers.get("APCA-API-SECRET-KEY", ""))
-        wanted = (self.key_id, self.secret_key)
-        return all(
-            [
-                secrets.compare_digest(found.encode(), right.encode())
-                for found, right in zip(given, wanted, strict=True)
-            ]
-        )
+        key_id = headers.get("APCA-API-KEY-ID", "").encode()
+        secret_key = headers.get("APCA-API-SECRET-KEY", "").encode()
+        same_id = secrets.compare_digest(key_id, self.key_id.encode())
+        return secrets.compare_digest(secret_key, self.secret_key.encode()) and same_id
 
 
 def generate_keys() -> Keys:
@@ -46,7 +45,7 @@ def generate_keys() -> Keys:
 
 
 def keys_in(folder: Path | None, *, key_id: str | None, secret_key: str | None) -> Keys:
-    """Return the given keys, else those of the folder, else new ones; and keep them in the folder."""
+    """Return the given keys, else the folder's, else new ones; and keep them in the folder."""
     path = None if folder is None else folder / _FILE_NAME
     if key_id and secret_key:
         keys = Keys(key_id=key_id, secret_key=secret_key)
@@ -67,7 +66,9 @@ def _load(path: Path) -> Keys | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError) as error:
-        message = f"The exchange's keys {path} can't be read: {error!r}. Remove the file for new ones."
+        message = (
+            f"The exchange's keys {path} can't be read: {error!r}. Remove the file for new ones."
+        )
         raise ExchangeError(message) from error
 
 

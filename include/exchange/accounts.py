@@ -36,7 +36,7 @@ class Position:
 
 @dataclass(frozen=True, kw_only=True)
 class Account:
-    """Everything that fills change; `last_equity_usd` is the equity at the latest session close."""
+    """Everything that fills change; `last_equity_usd` is as of the latest session close."""
 
     cash_usd: Decimal = STARTING_CASH_USD
     last_equity_usd: Decimal = STARTING_CASH_USD

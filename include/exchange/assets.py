@@ -1,7 +1,7 @@
 """What can be traded: the assets of the replay, with their increments and their identities.
 
-Equities are real companies' shares; the four crypto pairs are synthetic and say so in name and
-attributes. Rules on how they may be traded stand in validation.py.
+Equities are real companies' shares; the four crypto pairs are synthetic and say so in their
+names. Rules on how they may be traded stand in validation.py.
 """
 
 from collections.abc import Iterable, Mapping

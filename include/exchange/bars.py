@@ -43,7 +43,9 @@ _AMOUNTS: dict[TimeframeUnit, frozenset[int]] = {
     TimeframeUnit.WEEK: frozenset({1}),
     TimeframeUnit.MONTH: frozenset({1, 2, 3, 4, 6, 12}),
 }
+_LONG_UNITS = frozenset({TimeframeUnit.WEEK, TimeframeUnit.MONTH})
 _LONGEST_BUCKET = 367 * DAY
+_USD_PER_TRADE = 10_000.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,9 +113,6 @@ def _groups(
     return iter(groups[::-1] if span.descending else groups)
 
 
-_LONG_UNITS = frozenset({TimeframeUnit.WEEK, TimeframeUnit.MONTH})
-
-
 def _bucket_date(day: date, timeframe: Timeframe) -> date:
     if timeframe.unit is TimeframeUnit.WEEK:
         return day - timedelta(days=day.weekday())
@@ -167,14 +166,15 @@ def _aggregated(
     vwap = np.where(volume > 0, spent / np.maximum(volume, 1), mean)
     whole = volume_unit == 1
     traded = volume.tolist() if whole else (volume / float(1 / volume_unit)).tolist()
+    highs, lows = np.maximum.reduceat(prices, firsts), np.minimum.reduceat(prices, firsts)
     columns = (
         prices[lasts].tolist(),
-        np.maximum.reduceat(prices, firsts).tolist(),
-        np.minimum.reduceat(prices, firsts).tolist(),
-        np.add.reduceat(trade_counts(volumes), firsts).tolist(),
+        highs.tolist(),
+        lows.tolist(),
+        np.add.reduceat(trade_counts(prices, volumes, volume_unit), firsts).tolist(),
         prices[firsts].tolist(),
         traded,
-        np.round(vwap, 6).tolist(),
+        np.clip(np.round(vwap, 6), lows, highs).tolist(),
     )
     return [
         {"c": c, "h": h, "l": low, "n": n, "o": o, "v": v, "vw": vw}
@@ -182,6 +182,7 @@ def _aggregated(
     ]
 
 
-def trade_counts(volumes: IntArray) -> IntArray:
-    """Return how many trades made up each minute's volume: one, and another per 500 units."""
-    return 1 + volumes // 500
+def trade_counts(prices: FloatArray, volumes: IntArray, volume_unit: Decimal) -> IntArray:
+    """Return how many trades made up each minute's volume: one, and another per 10,000 USD."""
+    spent_usd = prices * volumes * float(volume_unit)
+    return 1 + (spent_usd / _USD_PER_TRADE).astype(np.int64)

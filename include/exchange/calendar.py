@@ -15,6 +15,7 @@ OPEN_TIME = time(9, 30)
 CLOSE_TIME = time(16, 0)
 EARLY_CLOSE_TIME = time(13, 0)
 NEW_YORK_MIDNIGHT = time()
+_WEDNESDAY, _FRIDAY, _SATURDAY = 2, 4, 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,32 +32,37 @@ class Session:
         return (self.close - self.open) // MINUTE
 
 
-def regular_session(day: date, *, close_time: time = CLOSE_TIME) -> Session:
-    """Return the session of a date with the given closing time."""
+def session_of(day: date) -> Session:
+    """Return the session that the venue has on a date on which it is open."""
+    close_time = EARLY_CLOSE_TIME if closes_early(day) else CLOSE_TIME
     return Session(
-        session_date=day,
-        open=at_new_york(day, OPEN_TIME),
-        close=at_new_york(day, close_time),
+        session_date=day, open=at_new_york(day, OPEN_TIME), close=at_new_york(day, close_time)
     )
 
 
-def early_closes(first: date, last: date) -> frozenset[date]:
-    """Return the dates on which the New York Stock Exchange closed early, both ends inclusive."""
-    from exchange_calendars import get_calendar  # noqa: PLC0415  loads pandas: only where it is used
+def closes_early(day: date) -> bool:
+    """Say whether the New York Stock Exchange, if open on a date since 2004, closes at 13:00.
 
-    margin = timedelta(days=14)
-    calendar = get_calendar("XNYS", start=str(first - margin), end=str(last + margin))
-    return frozenset(stamp.date() for stamp in calendar.early_closes)
+    Notes
+    -----
+    The day after Thanksgiving; 24 December from Monday to Thursday; 3 July on a Monday, Tuesday or
+    Thursday, since 2013 also on a Wednesday, before that 5 July on a Friday instead (NYSE,
+    "Holidays and Trading Hours", and its notices of those years).
+    """
+    if day.month == 11:
+        return day.weekday() == _FRIDAY and 23 <= day.day <= 29
+    if (day.month, day.day) == (12, 24):
+        return day.weekday() < _FRIDAY
+    if (day.month, day.day) == (7, 3):
+        return day.weekday() < _FRIDAY and (day.weekday() != _WEDNESDAY or day.year >= 2013)
+    return (day.month, day.day) == (7, 5) and day.weekday() == _FRIDAY and day.year < 2013
 
 
 class ReplayCalendar:
     """Answer which session an instant belongs to, and when the next one opens and closes."""
 
-    def __init__(self, dates: Iterable[date], *, early: frozenset[date] = frozenset()) -> None:
-        self.sessions = tuple(
-            regular_session(day, close_time=EARLY_CLOSE_TIME if day in early else CLOSE_TIME)
-            for day in sorted(dates)
-        )
+    def __init__(self, dates: Iterable[date]) -> None:
+        self.sessions = tuple(session_of(day) for day in sorted(dates))
         self._opens = [session.open for session in self.sessions]
         self._closes = [session.close for session in self.sessions]
         self._by_date = {session.session_date: session for session in self.sessions}
@@ -112,8 +118,8 @@ class ReplayCalendar:
 
     def _weekday_after(self, instant: Instant) -> Session:
         day = max(new_york_date(instant), self.sessions[-1].session_date)
-        return regular_session(_weekday_from(day + timedelta(days=1)))
+        return session_of(_weekday_from(day + timedelta(days=1)))
 
 
 def _weekday_from(day: date) -> date:
-    return day + timedelta(days=max(0, 7 - day.weekday()) if day.weekday() >= 5 else 0)
+    return day + timedelta(days=7 - day.weekday() if day.weekday() >= _SATURDAY else 0)

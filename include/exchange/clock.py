@@ -59,7 +59,7 @@ class VirtualClock:
         return min(self._anchor.instant + int(elapsed), self.end)
 
     def step_to(self, instant: Instant) -> None:
-        """Move a stepped clock forward, to the replay's end at most; an earlier instant is ignored."""
+        """Move the clock forward, to the replay's end at most; an earlier instant is ignored."""
         self._anchor_at(max(self.now(), min(instant, self.end)))
 
     def run_at(self, speed: float | None) -> None:

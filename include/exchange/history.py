@@ -1,4 +1,4 @@
-"""The account's value over time, recomputed from its fills and the tape; nothing later than now."""
+"""The account's value over time, recomputed from its fills and the tape up to now."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -37,8 +37,8 @@ def moment_of(instant: Instant) -> datetime:
 def parse_instant(text: str) -> Instant | None:
     """Read RFC 3339 with up to nine decimals, or a date; None when it is neither.
 
-    A date means midnight UTC and a stamp without an offset is UTC, as the venue reads them. A blank
-    before the offset is a plus sign that some client did not escape.
+    A date means midnight UTC and a stamp without an offset is UTC, as the venue reads them. A
+    blank before the offset is a plus sign that some client did not escape.
     """
     try:
         if re.fullmatch(r"\d{4}-\d{2}-\d{2}", text):
@@ -55,7 +55,7 @@ def parse_instant(text: str) -> Instant | None:
 
 
 def format_instant(instant: Instant, zone: ZoneInfo | None = None) -> str:
-    """Write an instant as RFC 3339, in UTC with Z or in a zone with its offset, no trailing zeros."""
+    """Write an instant as RFC 3339 without trailing zeros, in UTC or with a zone's offset."""
     seconds, rest = divmod(instant, SECOND)
     moment = datetime.fromtimestamp(seconds, zone or UTC)
     fraction = f".{rest:09d}".rstrip("0") if rest else ""

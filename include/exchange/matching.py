@@ -5,28 +5,40 @@ that minute's quote:
 
 - a market order fills at the far side;
 - a limit order fills when its limit reaches the far side. If it does so in the first minute that
-  can match it (after it arrived, or at the open of a session), it takes the far side's price; later
-  the market has come to it, and it fills at its limit, which is then no better than the far side;
-- size is not checked against the quote, and each fill is whole (Alpaca paper also fills in parts);
+  can match it (after it arrived, or at the open of a session), it takes the far side's price;
+  later the market has come to it, and it fills at its limit, no better than the far side;
+- size is not checked against the quote, and each fill is whole (Alpaca paper fills in parts too);
 - an immediate-or-cancel order has its first minute alone.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_DOWN, Decimal
+from typing import Protocol
 
 from include.exchange.assets import QUANTITY_INCREMENT, Asset
 from include.exchange.instants import MINUTE, Instant
 from include.exchange.orders import ZERO, Order, OrderSide, OrderType, TimeInForce
-from include.exchange.tape import Tape, TapeDay
+from include.exchange.tape import TapeDay
 
 TAKER_FEE_FRACTION = Decimal("0.0025")
 MAKER_FEE_FRACTION = Decimal("0.0015")
 _FEE_USD_INCREMENT = Decimal("0.01")
 
 
+class MinuteSource(Protocol):
+    """Gives the minutes of a symbol in a span; the tape is one."""
+
+    def begun_between(
+        self, symbol: str, after: Instant, until: Instant
+    ) -> Iterator[tuple[TapeDay, range]]:
+        """Yield, day by day, the minutes that begin after one instant and up to another."""
+        ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class Match:
-    """The minute at which an order fills and its price in USD; no price means that it is cancelled."""
+    """The minute at which an order fills and its price in USD; without one it is cancelled."""
 
     instant: Instant
     price: Decimal | None
@@ -34,7 +46,7 @@ class Match:
 
 
 def first_match(
-    order: Order, asset: Asset, tape: Tape, *, after: Instant, until: Instant
+    order: Order, asset: Asset, tape: MinuteSource, *, after: Instant, until: Instant
 ) -> Match | None:
     """Return what first happens to an order in the minutes after one instant up to another."""
     for day, minutes in tape.begun_between(order.symbol, max(after, order.submitted_at), until):

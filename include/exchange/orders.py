@@ -1,6 +1,7 @@
 """Orders and fills as the exchange keeps them, with its own states; and the book that holds them.
 
-Whether an order may be placed is validation.py's and margin.py's matter, when it fills matching.py's.
+Whether an order may be placed is decided in validation.py and margin.py, when it fills in
+matching.py.
 """
 
 from collections.abc import Iterator
@@ -125,9 +126,7 @@ class Order:
 
     def canceled(self, instant: Instant) -> "Order":
         """Return the order after it was cancelled."""
-        return replace(
-            self, status=OrderStatus.CANCELED, canceled_at=instant, updated_at=instant
-        )
+        return replace(self, status=OrderStatus.CANCELED, canceled_at=instant, updated_at=instant)
 
     def expired(self, instant: Instant) -> "Order":
         """Return the order after its time in force ran out."""

@@ -39,8 +39,8 @@ def minute_path(
     Notes
     -----
     A Brownian bridge from open to close whose excursions above and below the straight line are
-    scaled until they touch high and low. Activity is U-shaped over the day. Depends on seed, symbol
-    and date alone, so that the order in which days are asked for changes nothing.
+    scaled until they touch high and low. Activity is U-shaped over the day. Depends on seed,
+    symbol and date alone, so that the order in which days are asked for changes nothing.
     """
     rng = generator(seed, "path", symbol, bar.session_date.isoformat())
     activity = _activity(n_minutes)
@@ -70,7 +70,8 @@ def _bridge(bar: DailyBar, activity: FloatArray, rng: np.random.Generator) -> Fl
     line = bar.open + (bar.close - bar.open) * elapsed
     upward = _largest_scale(bar.high - line, excursion)
     downward = _largest_scale(line - bar.low, -excursion)
-    return line + excursion * np.where(excursion > 0, upward, downward)
+    prices: FloatArray = line + excursion * np.where(excursion > 0, upward, downward)
+    return prices
 
 
 def _largest_scale(room: FloatArray, excursion: FloatArray) -> float:

@@ -1,4 +1,4 @@
-"""What stands in a URL's query, read into values; a fault raises `Refused` with the venue's answer."""
+"""What stands in a URL's query, read into values; a fault raises `Refused`."""
 
 from datetime import date
 from typing import Annotated
@@ -68,7 +68,7 @@ class HistoryQuery(BaseModel):
 
 
 class BarsQuery(BaseModel):
-    """The question for bars; adjustment, feed, asof and currency are accepted and change nothing."""
+    """The question for bars; adjustment, feed and asof are accepted and change nothing."""
 
     symbols: str | None = None
     timeframe: str | None = None

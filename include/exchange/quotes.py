@@ -1,4 +1,4 @@
-"""Bid and ask around the price of a minute, in whole ticks, so that comparing with a limit is exact.
+"""Bid and ask around the price of a minute, in whole ticks, so that limits compare exactly.
 
 The same quotes are shown to clients and used to fill their orders.
 """

@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from include.exchange.assets import CRYPTO_ASSETS, Asset, AssetCatalogue, equity
-from include.exchange.calendar import ReplayCalendar, early_closes
+from include.exchange.calendar import ReplayCalendar
 from include.exchange.instants import DAY, Instant, at_utc_midnight
 from include.exchange.quotes import Spreads
 from include.exchange.sources import (
@@ -47,7 +47,7 @@ class Replay:
 def build_replay(
     *, seed: int, bars_file: Path | None = None, spreads: Spreads | None = None
 ) -> Replay:
-    """Return the packaged replay, or the one of a file; both with the four synthetic crypto pairs."""
+    """Return the packaged replay or a file's, both with the four synthetic crypto pairs."""
     equities = load_packaged_equities() if bars_file is None else load_bars_file(bars_file)
     return replay_of(equities, seed=seed, spreads=spreads or Spreads())
 
@@ -55,7 +55,7 @@ def build_replay(
 def replay_of(equities: DailyBars, *, seed: int, spreads: Spreads) -> Replay:
     """Return the replay of given equities, with crypto on every UTC day of their span."""
     dates = sorted({day for bars in equities.values() for day in bars})
-    calendar = ReplayCalendar(dates, early=early_closes(dates[0], dates[-1]))
+    calendar = ReplayCalendar(dates)
     days = _every_day(dates[0], dates[-1])
     coins = {asset.symbol: synthetic_bars(asset, days, seed=seed) for asset in CRYPTO_ASSETS}
     assets = AssetCatalogue([*(_named(symbol) for symbol in equities), *CRYPTO_ASSETS])

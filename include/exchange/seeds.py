@@ -1,4 +1,4 @@
-"""Random generators and identities that depend on the seed and a name, never on the order of use."""
+"""Random generators and identities that are functions of the seed and a name alone."""
 
 from hashlib import sha256
 from uuid import NAMESPACE_URL, UUID, uuid5

@@ -92,7 +92,7 @@ def position_json(venue: Venue, position: Position) -> Json:
     asset = venue.replay.assets[position.symbol]
     current = venue.price(position.symbol)
     session = venue.replay.calendar.latest_close(venue.now)
-    before = current if session is None else venue.price(position.symbol, session.close - 1)
+    before = current if session is None else venue.price(position.symbol, session.close)
     value = position.quantity * current
     held_back = held_for_orders(position.symbol, position.quantity, venue.book.working())
     unrealised = value - position.cost_usd
@@ -164,7 +164,7 @@ def account_json(venue: Venue) -> Json:
 
 
 def asset_json(asset: Asset) -> Json:
-    """Return an asset; a synthetic one says so in its name and its attributes."""
+    """Return an asset; a synthetic one says so in its name, as attributes are a closed list."""
     shared: Json = {
         "id": str(asset.asset_id),
         "class": asset.asset_class.value,
@@ -177,16 +177,15 @@ def asset_json(asset: Asset) -> Json:
         "shortable": not asset.is_crypto,
         "easy_to_borrow": not asset.is_crypto,
         "fractionable": True,
+        "attributes": [],
     }
     if asset.is_crypto:
         return shared | {
-            "attributes": ["synthetic"],
             "min_order_size": plain(QUANTITY_INCREMENT),
             "min_trade_increment": plain(QUANTITY_INCREMENT),
             "price_increment": plain(asset.price_increment),
         }
     return shared | {
-        "attributes": [],
         "borrow_status": "easy_to_borrow",
         "margin_requirement_long": "30",
         "margin_requirement_short": "30",

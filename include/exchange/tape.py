@@ -91,7 +91,9 @@ class Tape:
     ) -> None:
         self._assets, self._daily, self._calendar = assets, daily, calendar
         self._seed, self._spreads = seed, spreads
-        self._dates: Mapping[str, list[date]] = {symbol: list(bars) for symbol, bars in daily.items()}
+        self._dates: Mapping[str, list[date]] = {
+            symbol: list(bars) for symbol, bars in daily.items()
+        }
         self._starts: Mapping[str, list[Instant]] = {
             symbol: [self._first_instant(assets[symbol], day) for day in days]
             for symbol, days in self._dates.items()

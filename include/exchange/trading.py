@@ -1,4 +1,4 @@
-"""The trading API's routes below /v2: account, orders, positions, activities, clock, calendar, assets.
+"""The trading API's routes below /v2: account, orders, positions, clock, calendar, assets.
 
 Each route takes its turn at the venue and writes the answer down while it holds it. Rules stand in
 validation.py, margin.py and matching.py.
@@ -38,6 +38,8 @@ from include.exchange.shapes import (
 from include.exchange.validation import parse_ticket
 from include.exchange.venue import Venue
 
+_SLASHES_OF_A_LOOKUP = "/v2/assets/KEY".count("/")
+
 router = APIRouter(prefix="/v2", dependencies=[Depends(require_keys)])
 
 
@@ -56,9 +58,7 @@ def get_clock(venue: ServedVenue) -> Response:
 
 
 @router.get("/calendar")
-def get_calendar(
-    venue: ServedVenue, start: str | None = None, end: str | None = None
-) -> Response:
+def get_calendar(venue: ServedVenue, start: str | None = None, end: str | None = None) -> Response:
     """Answer with the sessions of a range of dates, both ends inclusive."""
     calendar = venue.replay.calendar
     first = date_in("start", start, calendar.sessions[0].session_date)
@@ -207,10 +207,10 @@ def get_history(venue: ServedVenue, query: Annotated[HistoryQuery, Query()]) -> 
 
 
 def _asset(venue: Venue, request: Request, key: str) -> Asset:
-    """Return the asset that a path names; one with a bare slash is another path, as at the venue."""
+    """Return the asset that a path names; a bare slash makes it another path, as at the venue."""
     raw: bytes = request.scope.get("raw_path", b"")
     asset = venue.replay.assets.find(key)
-    if asset is None or raw.count(b"/") > request.url.path.count("/") - key.count("/"):
+    if asset is None or raw.count(b"/") > _SLASHES_OF_A_LOOKUP:
         raise Refused(not_found(f"asset not found for {key}"))
     return asset
 

@@ -17,7 +17,7 @@ from include.exchange.refusals import Refusal, forbidden, invalid, not_found, un
 MAX_CLIENT_ID_LENGTH = 128
 MINIMUM_CRYPTO_USD = Decimal(10)
 _QUANTITY_PLACES, _NOTIONAL_PLACES = 9, 2
-_FORMS = frozenset({"buy_to_open", "buy_to_close", "sell_to_open", "sell_to_close"})
+_POSITION_INTENTS = frozenset({"buy_to_open", "buy_to_close", "sell_to_open", "sell_to_close"})
 _Choice = TypeVar("_Choice", bound=Enum)
 
 
@@ -88,22 +88,31 @@ def _choices(
     body: Mapping[str, object], asset: Asset | None
 ) -> tuple[OrderType, OrderSide, TimeInForce] | Refusal:
     """Return type, side and time in force; an unknown asset is found out after them."""
-    if not body.get("symbol"):
-        return invalid("symbol is required")
     order_type = _choice(OrderType, body.get("type"))
     side = _choice(OrderSide, body.get("side"))
     time_in_force = _choice(TimeInForce, body.get("time_in_force"))
+    fault = _first_missing(body, order_type, side)
+    if fault is not None:
+        return fault
+    if time_in_force is None and asset is not None and asset.is_crypto:
+        return unprocessable("invalid crypto time_in_force")
+    if order_type is None or side is None or time_in_force is None:
+        return invalid("invalid time_in_force")
+    return order_type, side, time_in_force
+
+
+def _first_missing(
+    body: Mapping[str, object], order_type: OrderType | None, side: OrderSide | None
+) -> Refusal | None:
+    if not body.get("symbol"):
+        return invalid("symbol is required")
     if order_type is None:
         return invalid("invalid order type")
     if side is None:
         return invalid("invalid side")
     if body.get("order_class") not in (None, "", "simple"):
         return invalid("invalid order_class")
-    if time_in_force is None and asset is not None and asset.is_crypto:
-        return unprocessable("invalid crypto time_in_force")
-    if time_in_force is None:
-        return invalid("invalid time_in_force")
-    return order_type, side, time_in_force
+    return None
 
 
 def _choice(choices: type[_Choice], text: object) -> _Choice | None:
@@ -132,7 +141,7 @@ _UNSUPPORTED_PRICES = ("stop_price", "trail_price", "trail_percent")
 def _check_type(ticket: OrderTicket) -> Refusal | None:
     if ticket.client_order_id and len(ticket.client_order_id) > MAX_CLIENT_ID_LENGTH:
         return invalid(f"client_order_id must be no more than {MAX_CLIENT_ID_LENGTH} characters")
-    if ticket.position_intent is not None and ticket.position_intent not in _FORMS:
+    if ticket.position_intent is not None and ticket.position_intent not in _POSITION_INTENTS:
         return invalid("invalid position_intent")
     if ticket.order_type is OrderType.LIMIT and ticket.limit_price is None:
         return invalid("limit orders require limit price")

@@ -14,7 +14,6 @@ from uuid import UUID
 
 from include.errors import ExchangeError
 from include.exchange.accounts import apply_fill, new_account
-from include.exchange.assets import Asset
 from include.exchange.calendar import Session
 from include.exchange.clock import VirtualClock
 from include.exchange.instants import Instant, at_new_york, new_york_date
@@ -28,6 +27,7 @@ from include.exchange.margin import (
 )
 from include.exchange.matching import Match, fee_of, first_match, quantity_filled
 from include.exchange.orders import (
+    ZERO,
     Fill,
     Order,
     OrderBook,
@@ -182,46 +182,46 @@ class Venue:
 
     def _match_until(self, until: Instant) -> None:
         """Fill what fills between now and an instant, in the order of time, then of arrival."""
-        matches: list[tuple[Instant, int, Match, Order]] = []
+        matches: list[tuple[Instant, int, Order, Match]] = []
         for order in self.book.working():
             last = min(until, order.expires_at)
             asset = self.replay.assets[order.symbol]
             match = first_match(order, asset, self.replay.tape, after=self.now, until=last)
             if match is not None:
-                matches.append((match.instant, order.sequence, match, order))
-        for instant, _, match, order in sorted(matches, key=lambda found: found[:2]):
-            self._execute(order, match, self.replay.assets[order.symbol], instant)
+                matches.append((match.instant, order.sequence, order, match))
+        for _, _, order, match in sorted(matches, key=lambda found: found[:2]):
+            self._execute(order, match)
         self.now = until
 
-    def _execute(self, order: Order, match: Match, asset: Asset, instant: Instant) -> None:
-        if match.price is None:
-            self.book.put(order.canceled(instant))
+    def _execute(self, order: Order, match: Match) -> None:
+        held = self.account.quantity(order.symbol)
+        quantity = ZERO if match.price is None else quantity_filled(order, match.price, held)
+        if match.price is None or quantity <= 0:
+            self.book.put(order.canceled(match.instant))
             return
-        quantity = quantity_filled(order, match.price, self.account.quantity(order.symbol))
-        if quantity <= 0:
-            self.book.put(order.canceled(instant))
-            return
-        fee = fee_of(order, asset, match, quantity)
+        fill = self._new_fill(order, match, quantity=quantity, price=match.price)
+        self.fills.append(fill)
+        self.account = apply_fill(self.account, fill)
+        self.book.put(order.with_fill(fill))
+
+    def _new_fill(self, order: Order, match: Match, *, quantity: Decimal, price: Decimal) -> Fill:
         sequence = len(self.fills) + 1
-        fill = Fill(
+        fee = fee_of(order, self.replay.assets[order.symbol], match, quantity)
+        is_by_notional = order.notional_usd is not None
+        return Fill(
             sequence=sequence,
             fill_id=stable_id(self.replay.seed, "fill", sequence),
             order_id=order.order_id,
             symbol=order.symbol,
             side=order.side,
             quantity=quantity,
-            price=match.price,
+            price=price,
             fee_quantity=fee.quantity,
             fee_usd=fee.usd,
             cumulative_quantity=order.filled_quantity + quantity,
-            leaves_quantity=order.reserved_quantity - quantity
-            if order.notional_usd is None
-            else Decimal(0),
-            instant=instant,
+            leaves_quantity=ZERO if is_by_notional else order.reserved_quantity - quantity,
+            instant=match.instant,
         )
-        self.fills.append(fill)
-        self.account = apply_fill(self.account, fill)
-        self.book.put(order.with_fill(fill))
 
     def _close_session(self, session: Session) -> None:
         """Let day orders expire and take the account's value at the close."""
@@ -241,7 +241,7 @@ class Venue:
                 self.book.put(order.canceled(order.expires_at))
 
     def _acknowledge(self) -> None:
-        """Turn orders that were accepted outside hours into new ones once their session is open."""
+        """Turn orders accepted outside hours into new ones once their session is open."""
         session = self.replay.calendar.session_at(self.now)
         if session is None:
             return
@@ -257,6 +257,7 @@ class Venue:
             )
             return
         if saved.fingerprint != self.replay.fingerprint:
+            self._state.close()
             message = (
                 "The state folder belongs to a replay with another seed or other bars. "
                 "Give the seed and the bars that it was begun with, or another folder."

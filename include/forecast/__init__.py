@@ -1,1 +1,1 @@
-"""Bars to forecasts: engines behind one protocol, their contexts, and the scores of their paths."""
+"""Bars to forecasts: engines behind one protocol, their requests, and scores of paths."""

@@ -12,20 +12,31 @@ Shapes: B series of one request, T positions, D model width (64), H steps, Q qua
 
 from collections import OrderedDict
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 import torch
 from fracast import FracastModel
+from fracast._core.gather_head import GatherQuantileHead
+from fracast._core.model import FracastCore
 from fracast._core.periodic.official_encoding import _phase_encoding, _recency_encoding
 from fracast._core.periodic.seasonal_fill import detect_periods
 from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from include.forecast.fracast_stages import Stage, folded_stage, unit_rows_
+from include.errors import CheckpointMismatch
+from include.forecast.fracast_stages import (
+    Stage,
+    Workspace,
+    folded_stage,
+    unit_rows_,
+    workspace,
+)
 
 MINIMUM_BARS = 8  # fewer finite values are refused by the package
 SPAN_FLOOR = 1e-5  # the package's floor of max - min, in the units of the context
+KEPT_WORKSPACES = 4  # of a context and its prefix, twice
 KEPT_PREFIXES = 128  # about 0.4 MB each for a context of 512
 
 
@@ -34,19 +45,28 @@ class _Prefix:
     """What the context needs of the padded positions before it: depends on the periods alone."""
 
     starts: list[Tensor]  # per stage, (<= 2 dilation, D)
-    sum_D: Tensor  # of the encoded prefix
-    tail_TD: Tensor  # its newest rows, for contexts shorter than the decoder's seed
+    total: Tensor  # of the encoded rows, (D,)
+    tail: Tensor  # the newest rows, (T, D), for contexts shorter than the decoder's seed
 
 
 class FracastNetwork:
-    """Nine quantiles per step for the series of one request, equal to the package's own."""
+    """Nine quantiles per step for the series of one request, equal to the package's own.
+
+    Keeps scratch memory and prefixes between calls: one thread at a time.
+    """
 
     def __init__(self, model: FracastModel) -> None:
-        self._core, self._head = model.core, model.head
+        core, head = cast(FracastCore, model.core), cast(GatherQuantileHead, model.head)
+        if core.block is None or core.periodic is None or head.future_conv is None:
+            fault = "its stages aren't shared, or it lacks periods or the future's convolution"
+            raise CheckpointMismatch(path="of fracast", fault=fault)
+        self._core, self._block, self._periodic = core, core.block, core.periodic
+        self._head, self._future_conv = head, head.future_conv
         self.padded_length = int(model.context_length)
         self.native_horizon = int(model.horizon)
         self.levels = tuple(float(level) for level in model.quantiles)
         self._prefixes: OrderedDict[tuple[int, ...], _Prefix] = OrderedDict()
+        self._spaces: dict[tuple[int, int], Workspace] = {}
         with torch.inference_mode():
             self._stages = self._folded_stages()
             self._future_stages = self._folded_future_stages()
@@ -66,24 +86,25 @@ class FracastNetwork:
             if blocks:
                 fed_back = blocks[-1][:, :, median].astype(np.float32)
                 source = np.concatenate([source, fed_back], axis=1)
-            blocks.append(self._block(source[:, -self.padded_length :], count))
+            blocks.append(self._native_block(source[:, -self.padded_length :], count))
         return np.concatenate(blocks, axis=1)
 
-    def _block(self, contexts: NDArray[np.float32], horizon: int) -> NDArray[np.float64]:
+    def _native_block(self, contexts: NDArray[np.float32], horizon: int) -> NDArray[np.float64]:
         """Return at most the native horizon of quantiles."""
         lows = contexts.min(axis=1, keepdims=True).astype(np.float64)
         spans = np.maximum(contexts.max(axis=1, keepdims=True) - lows, SPAN_FLOOR)
         normalised = ((contexts - lows) / spans).astype(np.float32)
         with torch.inference_mode():
             found = self._normalised_quantiles(torch.from_numpy(normalised), horizon).numpy()
-        return found * spans[:, :, None] + lows[:, :, None]
+        quantiles: NDArray[np.float64] = found * spans[:, :, None] + lows[:, :, None]
+        return quantiles
 
     def _normalised_quantiles(self, values_BT: Tensor, horizon: int) -> Tensor:
         """Encode the context and decode its future, in normalised units."""
         periods = self._periods(values_BT)
         prefixes = [self._prefix(tuple(row), values_BT.shape[1]) for row in periods.tolist()]
         encoded = self._encoded(values_BT, periods, prefixes)
-        mean = encoded.sum(dim=1) + torch.stack([prefix.sum_D for prefix in prefixes])
+        mean = encoded.sum(dim=1) + torch.stack([prefix.total for prefix in prefixes])
         summary = torch.cat([mean / self.padded_length, encoded[:, -1]], dim=-1)
         states = self._queried(summary, horizon)
         states = states + self._future(values_BT, periods, encoded, prefixes, horizon)
@@ -91,7 +112,7 @@ class FracastNetwork:
 
     def _folded_stages(self) -> list[Stage]:
         """Return the encoder's ladder; the first stage reads rows that have no norm yet."""
-        block, dilations = self._core.block, self._core.dilations()
+        block, dilations = self._block, self._core.dilations()
         weights = [torch.ones(self._core.d), *[block.norm2.weight] * (len(dilations) - 1)]
         return [
             folded_stage(block, dilation=dilation, weight_D=weight, scale=self._core.scale)
@@ -100,7 +121,7 @@ class FracastNetwork:
 
     def _folded_future_stages(self) -> list[Stage]:
         """Return the decoder's ladder over the newest encoded rows and the steps."""
-        future = self._head.future_conv
+        future = self._future_conv
         dilations = [future.dilation_base**level for level in range(future.n_layers)]
         weights = [torch.ones(future.d), *[future.block.norm2.weight] * (len(dilations) - 1)]
         return [
@@ -110,10 +131,10 @@ class FracastNetwork:
 
     def _fold_features(self) -> None:
         """Keep what depends on positions alone: input rows, query rows, rows of the future."""
-        length, horizon, width = self.padded_length, self.native_horizon, self._core.d
+        length, horizon = self.padded_length, self.native_horizon
         past = _recency_encoding(torch.arange(length)[None], length)[0]
         ahead = _recency_encoding(torch.arange(length, length + horizon)[None], length)[0]
-        project, periodic = self._core.in_proj, self._core.periodic.proj
+        project, periodic = self._core.in_proj, self._periodic.proj
         self._input_TD = functional.linear(past, project.weight[:, 2:], project.bias)
         self._input_TD += periodic.bias
         head = self._head
@@ -122,9 +143,8 @@ class FracastNetwork:
             ahead, head.summary_proj.weight[:, :features], head.summary_proj.bias
         )
         self._summary_weight = head.summary_proj.weight[:, features:].contiguous()
-        future = head.future_conv.in_proj
+        future = self._future_conv.in_proj
         self._future_HD = functional.linear(ahead, future.weight[:, 1:], future.bias)
-        self._encoded_gain_D = self._core.block.norm2.weight.reshape(width)
 
     def _periods(self, values_BT: Tensor) -> Tensor:
         """Return the periods that the package detects in the padded series, shape (B, 4)."""
@@ -134,16 +154,27 @@ class FracastNetwork:
         found: Tensor = detect_periods(padded, observed, **self._head.period_kw)
         return found
 
+    def _workspace(self, series: int, positions: int) -> Workspace:
+        """Return the scratch tensors of that shape, kept while the shape stays the same."""
+        found = self._spaces.get((series, positions))
+        if found is None:
+            if len(self._spaces) >= KEPT_WORKSPACES:
+                self._spaces.clear()
+            gate_width = self._block.ffn.down.in_features
+            found = workspace(series, positions, width=self._core.d, gate_width=gate_width)
+            self._spaces[series, positions] = found
+        return found
+
     def _input_rows(self, periods: Tensor, first: int, last: int) -> Tensor:
         """Return the input rows of positions [first, last) without their values, (B, T, D)."""
         positions = torch.arange(first, last).expand(periods.shape[0], -1)
-        phases = _phase_encoding(positions, periods, n_harmonics=self._core.periodic.n_harm)
-        weight = self._core.periodic.proj.weight
+        phases = _phase_encoding(positions, periods, n_harmonics=self._periodic.n_harm)
+        weight = self._periodic.proj.weight
         return functional.linear(phases, weight) + self._input_TD[first:last]
 
     def _normed(self, rows: Tensor) -> Tensor:
         """Return the encoder's output rows from the last stage's."""
-        return unit_rows_(rows * self._encoded_gain_D) * self._core.norm.weight
+        return unit_rows_(rows * self._block.norm2.weight) * self._core.norm.weight
 
     def _prefix(self, periods: tuple[int, ...], context_bars: int) -> _Prefix:
         """Return the encoded padding before a context, from memory where it is known."""
@@ -160,14 +191,15 @@ class FracastNetwork:
         """Encode the padded positions, which hold no price: value 0, coverage 0."""
         length = self.padded_length - context_bars
         rows = self._input_rows(torch.tensor([periods]), 0, length)
+        space = self._workspace(1, length)
         starts: list[Tensor] = []
         for stage in self._stages:
             starts.append(stage.handover_rows(rows[0], context_bars))
-            begun = stage.constant_rows(0, min(2 * stage.dilation, length))
-            rows = stage.mixed_rows(rows, stage.convolved(rows, begun[None]))
+            stage.convolve(rows, stage.first_rows(length)[None], space)
+            rows = stage.mix_(rows, space)
         encoded = self._normed(rows[0])
-        tail = encoded[max(length - self._head.future_conv.seed, 0) :].clone()
-        return _Prefix(starts=starts, sum_D=encoded.sum(dim=0), tail_TD=tail)
+        tail = encoded[max(length - self._future_conv.seed, 0) :].clone()
+        return _Prefix(starts=starts, total=encoded.sum(dim=0), tail=tail)
 
     def _encoded(self, values_BT: Tensor, periods: Tensor, prefixes: list[_Prefix]) -> Tensor:
         """Encode the context's own positions after the prefix of each series, (B, T, D)."""
@@ -175,9 +207,11 @@ class FracastNetwork:
         weight = self._core.in_proj.weight
         rows = self._input_rows(periods, first, self.padded_length) + weight[:, 1]
         rows.addcmul_(values_BT[:, :, None], weight[:, 0])
+        space = self._workspace(*values_BT.shape)
         for index, stage in enumerate(self._stages):
-            begun = torch.stack([prefix.starts[index] for prefix in prefixes])
-            rows = stage.mixed_rows(rows, stage.convolved(rows, begun))
+            starts = torch.stack([prefix.starts[index] for prefix in prefixes])
+            stage.convolve(rows, starts, space)
+            rows = stage.mix_(rows, space)
         return self._normed(rows)
 
     def _queried(self, summary: Tensor, horizon: int) -> Tensor:
@@ -199,11 +233,11 @@ class FracastNetwork:
         horizon: int,
     ) -> Tensor:
         """Return the convolved states of the future steps, computing only what they depend on."""
-        future = self._head.future_conv
+        future = self._future_conv
         seed = encoded[:, -future.seed :]
         if seed.shape[1] < future.seed:
             missing = future.seed - seed.shape[1]
-            tails = torch.stack([prefix.tail_TD[-missing:] for prefix in prefixes])
+            tails = torch.stack([prefix.tail[-missing:] for prefix in prefixes])
             seed = torch.cat([tails, seed], dim=1)
         fill = self._seasonal_fill(values_BT, periods, horizon)
         steps = torch.addcmul(

@@ -8,15 +8,15 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from decimal import Decimal
 from typing import TypeVar
 from urllib.parse import urlsplit
 
 import numpy as np
 
 from include.domain.bars import CLOSE
+from include.domain.choices import Choice
 from include.domain.cycles import Cycle
-from include.domain.decisions import Decision, ForecastDecision, IssuedForecast, Reason
+from include.domain.decisions import ForecastDecision, IssuedForecast
 from include.domain.forecasts import QUANTILE_LEVELS, Forecast, Outlook, step_quantiles
 from include.domain.instants import instant_at
 from include.domain.instruments import position_symbol
@@ -25,6 +25,7 @@ from include.domain.positions import Account, Position
 from include.domain.quotes import Quote
 from include.domain.sessions import Window
 from include.domain.strategies import Denied
+from include.pipeline import report
 from include.pipeline.desk_values import (
     CycleRow,
     DenialRow,
@@ -33,27 +34,17 @@ from include.pipeline.desk_values import (
     FanStep,
     ForecastFan,
     OrderRow,
-    StageRow,
     SymbolRow,
 )
 from include.pipeline.wiring.store import open_database
 from include.settings import LOOPBACK_HOSTS, load_settings
+from include.store.records import StageRecord
 from include.store.unit_of_work import UnitOfWork
 
 Item = TypeVar("Item", OrderIntent, Denied)
 
 RECENT_CYCLES = 12
 EQUITY_POINTS = 500
-# Reasons of symbols that had a usable forecast: the denominator of the reuse rate (trading.md 3.6)
-REUSABLE = frozenset(
-    {
-        Reason.FRESH,
-        Reason.PRICE_MOVED_URGENT,
-        Reason.PRICE_MOVED,
-        Reason.AGED,
-        Reason.WITHIN_THRESHOLD,
-    }
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +59,7 @@ class _Found:
     positions: Mapping[str, Position]
     orders: Mapping[str, Sequence[OrderIntent]]
     denials: Mapping[str, Sequence[Denied]]
+    choices: Mapping[str, Choice]
 
 
 def desk_view(
@@ -85,11 +77,11 @@ def desk_view(
         as_of=cycle.as_of,
         cycle_id=cycle.cycle_id,
         cycle_state=cycle.state.value,
-        equity_curve=_equity_curve(uow),
+        equity_curve=_equity_curve(uow, cycle.account_id),
         cycles=_recent_cycles(uow),
         symbols=_symbol_rows(cycle, _found(uow, cycle, positions, working)),
         working_orders=tuple(_order_row(intent) for intent in working),
-        halt_state=halt.state,
+        halt_state=halt.state.value,
         halt_reason=halt.reason,
     )
     return view if account is None else _with_account(view, account)
@@ -121,17 +113,6 @@ def load_fan(symbol: str) -> ForecastFan | None:
         return forecast_fan(uow, symbol)
 
 
-def reuse_rate_fraction(decisions: Iterable[ForecastDecision]) -> float | None:
-    """Return kept / (kept + predicted) over symbols that had a usable forecast; None without.
-
-    Source: trading.md 3.6. First forecasts and forced ones say nothing of reuse.
-    """
-    kept = [
-        decision.decision is Decision.KEEP for decision in decisions if decision.reason in REUSABLE
-    ]
-    return sum(kept) / len(kept) if kept else None
-
-
 def _found(
     uow: UnitOfWork, cycle: Cycle, positions: Sequence[Position], working: Sequence[OrderIntent]
 ) -> _Found:
@@ -149,6 +130,7 @@ def _found(
         positions={position_symbol(position.symbol): position for position in positions},
         orders=_by_symbol(by_id.values()),
         denials=_by_symbol(uow.strategies.denials(cycle.cycle_id)),
+        choices={choice.symbol: choice for choice in uow.strategies.choices(cycle.cycle_id)},
     )
 
 
@@ -166,7 +148,7 @@ def _symbol_rows(cycle: Cycle, found: _Found) -> tuple[SymbolRow, ...]:
 
 
 def _symbol_row(symbol: str, found: _Found) -> SymbolRow:
-    quote = found.quotes.get(symbol)
+    quote, choice = found.quotes.get(symbol), found.choices.get(symbol)
     row = SymbolRow(
         symbol=symbol,
         price=_finite(quote.mid) if quote else None,
@@ -175,6 +157,7 @@ def _symbol_row(symbol: str, found: _Found) -> SymbolRow:
             DenialRow(reason=denied.reason, found=denied.found, bound=denied.bound)
             for denied in found.denials.get(symbol, ())
         ),
+        choice_reason=choice.reason if choice else "",
     )
     row = _with_position(row, found)
     row = _with_decision(row, found.decisions.get(symbol))
@@ -253,8 +236,8 @@ def _order_row(intent: OrderIntent) -> OrderRow:
     )
 
 
-def _equity_curve(uow: UnitOfWork) -> tuple[EquityPoint, ...]:
-    points = sorted(uow.accounts.equity_curve(EQUITY_POINTS))
+def _equity_curve(uow: UnitOfWork, account_id: str) -> tuple[EquityPoint, ...]:
+    points = uow.accounts.equity_curve(EQUITY_POINTS, account_id)
     return tuple(EquityPoint(at=at, equity_usd=float(equity)) for at, equity in points)
 
 
@@ -265,21 +248,27 @@ def _recent_cycles(uow: UnitOfWork) -> tuple[CycleRow, ...]:
 
 def _cycle_row(uow: UnitOfWork, cycle: Cycle) -> CycleRow:
     records = uow.cycles.stages(cycle.cycle_id)
-    seconds: dict[str, float] = {}
-    for record in records:
-        seconds[record.stage] = seconds.get(record.stage, 0.0) + record.seconds
-    span = None
-    if records:
-        began = min(record.started_at for record in records)
-        span = (max(record.ended_at for record in records) - began).total_seconds()
+    counts = report.decision_counts(uow.decisions.by_cycle(cycle.cycle_id).values())
     return CycleRow(
         cycle_id=cycle.cycle_id,
         as_of=cycle.as_of,
         state=cycle.state.value,
-        seconds=span,
-        stages=tuple(StageRow(stage=name, seconds=total) for name, total in seconds.items()),
-        reuse_rate_fraction=reuse_rate_fraction(uow.decisions.by_cycle(cycle.cycle_id).values()),
+        seconds=_span_seconds(records),
+        stage_seconds=report.stage_seconds(records),
+        reuse_rate_fraction=counts["reuse_rate"],
+        faults=tuple(
+            f"{record.stage}: {record.detail.get('error', 'failed')}"
+            for record in records
+            if record.part == report.FAILURE_PART
+        ),
     )
+
+
+def _span_seconds(records: Sequence[StageRecord]) -> float | None:
+    if not records:
+        return None
+    began = min(record.started_at for record in records)
+    return (max(record.ended_at for record in records) - began).total_seconds()
 
 
 def _fan(forecast: Forecast, issued: IssuedForecast) -> ForecastFan:

@@ -61,32 +61,26 @@ class SymbolRow:
     position_pnl_usd: Decimal | None = None
     orders: tuple[OrderRow, ...] = ()
     denials: tuple[DenialRow, ...] = ()
+    choice_reason: str = ""
     model_label: str | None = None
     forecast_window: Window | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class StageRow:
-    """A stage of a cycle; the seconds of a mapped stage are summed over its parts."""
-
-    stage: str
-    seconds: float
 
 
 @dataclass(frozen=True, kw_only=True)
 class CycleRow:
     """A recent cycle: `seconds` from the first stage's start to the last one's end.
 
-    `reuse_rate_fraction` is kept / (kept + predicted) over the symbols that had a usable
-    forecast; None where none had one.
+    The figures are those of the cycle's report. `reuse_rate_fraction` is None where no symbol had
+    a forecast before; `faults` say which stage failed and why.
     """
 
     cycle_id: str
     as_of: datetime
     state: str
     seconds: float | None
-    stages: tuple[StageRow, ...]
+    stage_seconds: dict[str, float]
     reuse_rate_fraction: float | None
+    faults: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,4 @@
-"""Fetch: closed bars since the newest stored one, and quotes; refuse a symbol rather than trade
-it on bad data.
-"""
+"""Fetch: closed bars since the newest stored one, and quotes; bad data is refused."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -19,7 +17,7 @@ from include.market.regular_hours import regular_bars
 from include.market.source import BarSource, QuoteSource
 from include.pipeline.situation import open_window
 from include.pipeline.stages import recorded_stage
-from include.pipeline.universe import asset_class_of, grouped_by_timeframe, timeframe_of
+from include.pipeline.universe import grouped_by_timeframe, timeframe_of
 from include.pipeline.wiring.broker import open_broker
 from include.pipeline.wiring.market import open_calendar, open_market_data
 from include.pipeline.wiring.store import open_database

@@ -26,11 +26,15 @@ from include.store.unit_of_work import Database, UnitOfWork
 
 @dataclass(frozen=True, kw_only=True)
 class Engines:
-    """The chosen model, the control that always runs beside it, and how both are decoded."""
+    """The chosen model, the control that always runs beside it, and how both are decoded.
+
+    `configuration` is the hash of every choice that the gate compares (`config_hash`).
+    """
 
     model: ForecastEngine
     control: ForecastEngine
     options: DecodeOptions
+    configuration: str
 
 
 def forecast(
@@ -56,7 +60,7 @@ def forecast(
     computed = answer(requests, engines.model, engines.options, cycle, database)
     answer(requests, engines.control, engines.options, cycle, database)
     with database.unit_of_work() as uow:
-        done = _complete(uow, cycle, situations, live, computed, engines, settings)
+        done = _complete(uow, cycle, situations, live, computed, engines)
         uow.commit()
     return {"asked": len(requests), "computed": len(computed), "issued": done}
 
@@ -71,27 +75,34 @@ def answer(
     """Compute and store the answers that the ledger lacks; return those computed, by key."""
     wanted = {item.key: item for item in keyed(requests, engine, options)}
     with database.unit_of_work() as uow:
-        known = uow.forecasts.existing(set(wanted))
+        known = uow.forecasts.existing(list(wanted))
     lacking: list[KeyedRequest] = [item for key, item in wanted.items() if key not in known]
     if not lacking:
         return {}
     forecasts = engine.forecast([item.request for item in lacking], options)
     with database.unit_of_work() as uow:
         uow.forecasts.save_all(
-            forecasts, issued=cycle.as_of, options=dict(engine.key_options(options))
+            forecasts, issued=cycle.as_of, options=dict(engine.options_used(options))
         )
         uow.commit()
     return {forecast.content_key: forecast for forecast in forecasts}
 
 
+def open_engines(settings: Settings) -> Engines:
+    """Return the engines of the settings with the configuration that the gate compares."""
+    model, options = open_engine(settings.forecast.model), decode_options(settings)
+    return Engines(
+        model=model,
+        control=open_engine(CONTROL_MODEL),
+        options=options,
+        configuration=config_hash(model, options, settings),
+    )
+
+
 def run(*, run_id: str, symbols: Sequence[str], label: str) -> dict[str, int]:
     """Forecast one batch of a cycle; return counts. Answers already stored are kept."""
     settings, database = load_settings(), open_database()
-    engines = Engines(
-        model=open_engine(settings.forecast.model),
-        control=open_engine(CONTROL_MODEL),
-        options=decode_options(settings),
-    )
+    engines = open_engines(settings)
     with recorded_stage(database, cycle_id=run_id, stage="forecast", part=label) as detail:
         with database.unit_of_work() as uow:
             cycle = uow.cycles.require(run_id)
@@ -114,14 +125,12 @@ def _complete(
     live: dict[str, ForecastRequest],
     computed: dict[str, Forecast],
     engines: Engines,
-    settings: Settings,
 ) -> int:
     """Complete the pending decisions of the batch and put their forecasts in force."""
     decisions = uow.decisions.by_cycle(cycle.cycle_id)
     issued: dict[str, IssuedForecast] = {}
     controls: dict[str, str] = {}
     completed: list[ForecastDecision] = []
-    configuration = config_hash(engines.model, engines.options, settings)
     for situation in situations:
         decision = decisions[situation.symbol]
         if decision.decision is not Decision.PREDICT or decision.outcome is not Outcome.PENDING:
@@ -136,7 +145,7 @@ def _complete(
         issued[situation.symbol] = IssuedForecast(
             content_key=key,
             model_label=engines.model.model_version.label,
-            config_hash=configuration,
+            config_hash=engines.configuration,
             window_opens_at=situation.window.opens_at,
             window_ends_at=situation.window.ends_at,
             origin=request.context.last_end,

@@ -31,7 +31,7 @@ class KeyedRequest:
 def request_key(request: ForecastRequest, engine: ForecastEngine, options: DecodeOptions) -> str:
     """Return the content key that the engine's answer to the request has."""
     return content_key(
-        request, model_version=engine.model_version, options=engine.key_options(options)
+        request, model_version=engine.model_version, options=engine.options_used(options)
     )
 
 
@@ -98,7 +98,7 @@ def key_of_issued_origin(
 def config_hash(engine: ForecastEngine, options: DecodeOptions, settings: Settings) -> str:
     """Return the sha256 of every choice beside model and data that changes a forecast."""
     choices = {
-        "options": dict(engine.key_options(options)),
+        "options": dict(engine.options_used(options)),
         "context_bars": settings.data.context_bars,
         "timeframes": [settings.data.equity_timeframe, settings.data.crypto_timeframe],
     }

@@ -111,7 +111,7 @@ def lacking_openings(
         }
         for situation in situations
     }
-    known = uow.forecasts.existing(set().union(*keys.values()))
+    known = uow.forecasts.existing(sorted(set().union(*keys.values())))
     return [symbol for symbol, wanted in keys.items() if not wanted <= known]
 
 

@@ -10,7 +10,7 @@ from include.domain.decisions import Decision, ForecastDecision
 from include.domain.orders import IntentState, OrderIntent
 from include.domain.strategies import Denied
 from include.pipeline.wiring.store import open_database
-from include.store.cycles import StageRecord
+from include.store.records import StageRecord
 from include.store.unit_of_work import UnitOfWork
 
 PLACED_STATES = (IntentState.ACKED, IntentState.TERMINAL)
@@ -88,10 +88,10 @@ def as_markdown(report: Mapping[str, Any]) -> str:
     lines = [
         f"# Cycle {report['cycle_id']}",
         f"As of {report['as_of']}, state {report['state']}, equity {report['equity_usd']} USD.",
-        f"{report['symbols']} symbols: {report['predicted']} predicted, {report['reused']} reused, "
-        f"{report['blocked']} blocked. Orders: {report['orders_placed']} placed, "
-        f"{report['orders_kept']} kept, {report['orders_cancelled']} cancelled, "
-        f"{report['denied']} denied.",
+        f"{report['symbols']} symbols: {report['predicted']} predicted, "
+        f"{report['reused']} reused, {report['blocked']} blocked.",
+        f"Orders: {report['orders_placed']} placed, {report['orders_kept']} kept, "
+        f"{report['orders_cancelled']} cancelled, {report['denied']} denied.",
         "",
         "| stage | seconds |",
         "|---|---|",

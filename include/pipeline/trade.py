@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from include.broker.diff import OrderDiff, diff_orders
+from include.broker.diff import UNSETTLED_STATES, OrderDiff, diff_orders
 from include.broker.ports import Broker
 from include.domain.cycles import Cycle
 from include.domain.orders import (
@@ -20,7 +20,7 @@ from include.domain.orders import (
 from include.domain.strategies import Denied
 from include.errors import OrderRejected, OrderStateUnknown, UnknownRow
 from include.pipeline.reconcile import settle_intent
-from include.pipeline.risk import denied_by_limits
+from include.pipeline.risk import allowed_orders
 from include.pipeline.stages import recorded_stage
 from include.pipeline.wiring.broker import open_broker
 from include.pipeline.wiring.store import open_database
@@ -56,7 +56,8 @@ def trade(*, cycle: Cycle, broker: Broker, database: Database, settings: Setting
         return TradeSummary()
     diff = _difference(cycle, database, settings)
     cancelled, pending = _cancel(diff.cancel, cycle, broker, database)
-    intents, denials = _plan(diff.place, pending, cycle, database, settings)
+    pending |= {order.symbol for order in diff.wait}
+    intents, denials = _plan([*diff.place, *diff.wait], pending, cycle, database, settings)
     outcomes = [_send(intent, cycle, broker, database) for intent in intents]
     return TradeSummary(
         placed=sum(state in (IntentState.ACKED, IntentState.TERMINAL) for state in outcomes),
@@ -87,14 +88,15 @@ def run(*, run_id: str) -> dict[str, int]:
 def _difference(cycle: Cycle, database: Database, settings: Settings) -> OrderDiff:
     """Compare desired with working orders; symbols that the cycle has no plan for stay as is.
 
-    Orders of a window that has ended are cancelled whoever planned them.
+    Orders of a window that has ended are cancelled whoever planned them. Rows that this cycle has
+    begun and not settled are resumed, so they don't count as working.
     """
     with database.unit_of_work() as uow:
         desired = uow.strategies.desired(cycle.cycle_id)
         working = [
             intent
             for intent in uow.orders.open_intents(cycle.account_id)
-            if intent.state is IntentState.ACKED
+            if intent.cycle_id != cycle.cycle_id or intent.state not in UNSETTLED_STATES
         ]
         planned_symbols = {choice.symbol for choice in uow.strategies.choices(cycle.cycle_id)}
     untouched = {
@@ -148,13 +150,13 @@ def _plan(
         begun = [order for order in desired if _stored(uow, order) is not None]
         waiting = [order for order in desired if order.symbol in pending and order not in begun]
         fresh = [order for order in desired if order not in begun and order not in waiting]
-        allowed, denials = denied_by_limits(uow, cycle, fresh, settings)
+        allowed, denials = allowed_orders(uow, cycle, fresh, settings)
         denials += [
             Denied(
                 symbol=order.symbol,
-                reason="cancel_pending",
-                found="an older order that the venue has not ended yet",
-                bound="no order before it has",
+                reason="order_unsettled",
+                found="an older order whose end is not known yet",
+                bound="nothing is sent beside it",
                 at=cycle.as_of,
             )
             for order in waiting
@@ -163,11 +165,8 @@ def _plan(
         intents = [uow.orders.plan(_intent(uow, order, cycle)) for order in allowed]
         uow.commit()
         intents += [stored for order in begun if (stored := _stored(uow, order))]
-    unsent = [intent for intent in intents if intent.state in _UNSETTLED]
+    unsent = [intent for intent in intents if intent.state in UNSETTLED_STATES]
     return sorted(unsent, key=lambda intent: (intent.leg.is_entry, intent.symbol)), denials
-
-
-_UNSETTLED = (IntentState.PLANNED, IntentState.SENT, IntentState.UNKNOWN)
 
 
 def _stored(uow: UnitOfWork, order: DesiredOrder) -> OrderIntent | None:

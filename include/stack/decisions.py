@@ -25,7 +25,8 @@ def next_decision_instant(
     every_minutes
         Minutes between two decisions of a session, at least 1.
     last
-        The last instant that a cycle decided at, aware; None before the first cycle.
+        The last instant that a cycle decided at, aware; None before the first cycle. One that
+        is later than now belongs to an earlier replay and is ignored.
 
     Raises
     ------
@@ -34,8 +35,9 @@ def next_decision_instant(
     """
     if clock.exhausted:
         raise ReplayOver(last=clock.replay_end)
-    marks = _marks_left(clock, every_minutes)
-    found = next((mark for mark in marks if last is None or mark > last), clock.next_open)
+    decided = clock.now if last == clock.now else None
+    marks = (mark for mark in _marks_left(clock, every_minutes) if mark != decided)
+    found = next(marks, clock.next_open)
     if found is None or found > clock.replay_end:
         raise ReplayOver(last=clock.replay_end)
     return found

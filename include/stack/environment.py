@@ -44,12 +44,11 @@ class AirflowPlan:
 
 @dataclass(frozen=True, kw_only=True)
 class TradingPlan:
-    """What tasks must know of this machine beside the user's own settings."""
+    """What tasks must know of this machine; `venue` is None where the user's own settings hold."""
 
     database_url: str = field(repr=False)
-    venue: Venue
-    defaults: Mapping[str, str]
-    forced: Mapping[str, str]
+    venue: Venue | None
+    chosen: Mapping[str, str]
 
 
 def user_environment() -> dict[str, str]:
@@ -119,17 +118,19 @@ def airflow_variables(plan: AirflowPlan) -> dict[str, str]:
     }
 
 
-def trading_variables(plan: TradingPlan, *, user: Mapping[str, str]) -> dict[str, str]:
-    """Return the settings that tasks get: database, venue, then forced values over the user's."""
-    chosen = {name: value for name, value in plan.defaults.items() if name not in user}
+def trading_variables(plan: TradingPlan) -> dict[str, str]:
+    """Return the settings that tasks get over the inherited ones: database, venue, chosen."""
+    venue = {} if plan.venue is None else venue_variables(plan.venue)
+    return {"TRADEWIND_DATABASE_URL": plan.database_url, **venue, **plan.chosen}
+
+
+def venue_variables(venue: Venue) -> dict[str, str]:
+    """Return the variables by which a process finds a venue."""
     return {
-        "TRADEWIND_DATABASE_URL": plan.database_url,
-        "TRADEWIND_VENUE__TRADING_URL": plan.venue.trading_url,
-        "TRADEWIND_VENUE__DATA_URL": plan.venue.data_url,
-        "APCA_API_KEY_ID": plan.venue.key_id,
-        "APCA_API_SECRET_KEY": plan.venue.secret_key,
-        **chosen,
-        **plan.forced,
+        "TRADEWIND_VENUE__TRADING_URL": venue.trading_url,
+        "TRADEWIND_VENUE__DATA_URL": venue.data_url,
+        "APCA_API_KEY_ID": venue.key_id,
+        "APCA_API_SECRET_KEY": venue.secret_key,
     }
 
 

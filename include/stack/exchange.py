@@ -6,7 +6,6 @@ process with an address.
 
 import json
 import select
-import subprocess
 import sys
 import time
 from collections.abc import Mapping
@@ -18,12 +17,11 @@ from typing import Any
 import requests
 
 from include.errors import PartFailed, ReplayOver
-from include.stack.processes import Command, Part, start
+from include.stack.processes import Command, Part
 from include.stack.record import Venue
 
 PART = "exchange"
 TIMEOUT_SECONDS = (5.0, 120.0)  # a step replays all bars up to its instant
-UNPROCESSABLE = 422
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,16 +58,13 @@ class VenueClock:
         )
 
 
-def start_exchange(
-    *, environment: Mapping[str, str], folder: Path, state: Path, log: Path
-) -> Part:
-    """Start the simulated exchange with a stepped clock, on a free port of 127.0.0.1."""
+def exchange_command(state: Path) -> Command:
+    """Return the command of a simulated exchange with a stepped clock, on a free loopback port."""
     arguments = (
         *(sys.executable, "-m", "include.cli", "exchange", "--port", "0"),
         *("--clock", "stepped", "--state", str(state), "--json"),
     )
-    command = Command(part=PART, arguments=arguments, word="include.cli")
-    return start(command, environment=environment, log=log, folder=folder, stdout=subprocess.PIPE)
+    return Command(part=PART, arguments=arguments, word="include.cli", announces=True)
 
 
 def announced_venue(part: Part, *, seconds: float) -> Venue:
@@ -113,14 +108,24 @@ class ExchangeClock:
 
     def read(self) -> VenueClock:
         """Return the clock as it stands."""
-        return VenueClock.from_json(self._ask("GET", "").json())
+        return VenueClock.from_json(self._ask("GET", ""))
 
-    def step_to(self, instant: datetime) -> None:
-        """Move the clock to an instant that is not before its own."""
+    def step_to(self, instant: datetime) -> VenueClock:
+        """Move the clock to an instant that is not before its own; raise ReplayOver at the end.
+
+        A running clock stands still for the step and then runs on at its speed.
+        """
+        before = self.read()
+        if instant > before.replay_end:
+            raise ReplayOver(last=before.replay_end)
         body = {"to": instant.astimezone(UTC).isoformat().replace("+00:00", "Z")}
-        answer = self._ask("POST", "/step", body, accepted=(UNPROCESSABLE,))
-        if answer.status_code == UNPROCESSABLE:
-            raise ReplayOver(last=self.read().replay_end)
+        if not before.speed:
+            return VenueClock.from_json(self._ask("POST", "/step", body))
+        self.set_speed(None)
+        try:
+            return VenueClock.from_json(self._ask("POST", "/step", body))
+        finally:
+            self.set_speed(before.speed)
 
     def set_speed(self, speed: float | None) -> None:
         """Let the clock run so many times faster than real time; None stops it."""
@@ -131,9 +136,7 @@ class ExchangeClock:
         method: str,
         path: str,
         body: Mapping[str, object] | None = None,
-        *,
-        accepted: tuple[int, ...] = (),
-    ) -> requests.Response:
+    ) -> dict[str, Any]:
         try:
             with requests.Session() as http:
                 http.trust_env = False
@@ -147,10 +150,10 @@ class ExchangeClock:
         except requests.RequestException as error:
             found = f"did not answer {method} {self._url}{path} ({type(error).__name__})"
             raise PartFailed(part=PART, found=found, log=self._log) from error
-        if not answer.ok and answer.status_code not in accepted:
+        if not answer.ok:
             found = f"answered {answer.status_code} to {method} {path}: {answer.text[:200]}"
             raise PartFailed(part=PART, found=found, log=self._log)
-        return answer
+        return dict(answer.json())
 
 
 def _instant(text: str | None) -> datetime | None:

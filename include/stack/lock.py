@@ -1,4 +1,4 @@
-"""One `cycle` or `up` at a time per state folder; the kernel frees the lock when its holder dies."""
+"""One `cycle` or `up` at a time per state folder; the kernel frees a dead holder's lock."""
 
 import fcntl
 import os

@@ -13,18 +13,19 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import psutil
+import psutil  # type: ignore[import-untyped]  # the wheel has no types; only this module uses it
 
 from include.errors import PartFailed
 
 MARKER_VARIABLE = "TRADEWIND_STACK_ID"
 CLOCK_TOLERANCE_SECONDS = 1.0  # psutil derives a start time from the boot time, to about 0.01 s
 POLL_SECONDS = 0.05
+REAP_SECONDS = 10.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class ProcessRecord:
-    """A process as it was when it was started: enough to know it again, or to see that it is gone."""
+    """A process as it was when it was started: enough to know it again."""
 
     part: str
     pid: int
@@ -49,6 +50,12 @@ class Part:
     process: subprocess.Popen[bytes]
     record: ProcessRecord
 
+    def close(self) -> None:
+        """Reap the ended process and close its pipe."""
+        self.process.wait(timeout=REAP_SECONDS)
+        if self.process.stdout is not None:
+            self.process.stdout.close()
+
     def require_alive(self) -> None:
         """Raise PartFailed when the part has ended by itself."""
         code = self.process.poll()
@@ -59,11 +66,12 @@ class Part:
 
 @dataclass(frozen=True, kw_only=True)
 class Command:
-    """What to start: the part's name, its arguments, and a word that its command line will hold."""
+    """What to start: the part's name, its arguments, a word that its command line will hold."""
 
     part: str
     arguments: Sequence[str]
     word: str
+    announces: bool = False  # its standard output is read, and is not part of its log
 
 
 def start(
@@ -72,7 +80,6 @@ def start(
     environment: Mapping[str, str],
     log: Path,
     folder: Path,
-    stdout: int | None = None,
 ) -> Part:
     """Start a command in a session of its own, its output appended to the log."""
     log.parent.mkdir(parents=True, exist_ok=True)
@@ -82,7 +89,7 @@ def start(
             env=dict(environment),
             cwd=folder,
             stdin=subprocess.DEVNULL,
-            stdout=output if stdout is None else stdout,
+            stdout=subprocess.PIPE if command.announces else output,
             stderr=output,
             start_new_session=True,
         )
@@ -99,13 +106,28 @@ def record_of(pid: int, *, part: str, word: str, log: Path) -> ProcessRecord:
     return ProcessRecord(part=part, pid=pid, started=started, word=word, log=str(log))
 
 
+def own_record() -> ProcessRecord:
+    """Return the record of this very process."""
+    word = " ".join(psutil.Process().cmdline())
+    return record_of(os.getpid(), part="owner", word=word, log=Path())
+
+
+def is_named(pid: int, word: str) -> bool:
+    """Return whether a process of this pid lives whose program's name holds the word."""
+    try:
+        process = psutil.Process(pid)
+        return word in process.name() and bool(process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.Error:
+        return False
+
+
 def is_running(record: ProcessRecord) -> bool:
     """Return whether the very process of the record still runs: pid, start time, command line."""
     try:
         process = psutil.Process(record.pid)
         same = abs(process.create_time() - record.started) <= CLOCK_TOLERANCE_SECONDS
         named = record.word in " ".join(process.cmdline())
-        return same and named and process.status() != psutil.STATUS_ZOMBIE
+        return bool(same and named and process.status() != psutil.STATUS_ZOMBIE)
     except psutil.Error:
         return False
 

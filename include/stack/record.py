@@ -10,13 +10,12 @@ from include.stack.state import StateFolder, read_json, write_private
 
 @dataclass(frozen=True, kw_only=True)
 class Venue:
-    """Where the venue is, and with which keys it is asked; keys are absent from `repr`."""
+    """The simulated exchange of a stack, with its generated keys; keys are absent from `repr`."""
 
     trading_url: str
     data_url: str
     key_id: str = field(repr=False)
     secret_key: str = field(repr=False)
-    embedded: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +28,7 @@ class StackRecord:
     parts: tuple[ProcessRecord, ...] = ()
     airflow_url: str = ""
     database_url: str = field(default="", repr=False)
-    venue: Venue | None = None
+    venue: Venue | None = None  # None where a stack trades an Alpaca paper account
     ready: bool = False
 
     def with_part(self, part: ProcessRecord) -> "StackRecord":

@@ -80,13 +80,15 @@ class AirflowApi:
             for row in self._ask("GET", path)["task_instances"]
         ]
 
-    def task_log(self, dag_id: str, run_id: str, task: TaskState) -> str:
-        """Return the log of the last try of a task as text."""
+    def task_error(self, dag_id: str, run_id: str, task: TaskState) -> str | None:
+        """Return the last error sentence in the log of a task's last try; None without one."""
         path = (
             f"{_run_path(dag_id, run_id)}/taskInstances/{quote(task.task_id, safe='')}"
             f"/logs/{task.try_number}?map_index={task.map_index}&full_content=true"
         )
-        return "\n".join(_line(entry) for entry in self._ask("GET", path).get("content", []))
+        entries = self._ask("GET", path).get("content", [])
+        sentences = [sentence for entry in entries if (sentence := _error(entry))]
+        return sentences[-1] if sentences else None
 
     def fail_runs_before(self, instant: datetime) -> list[str]:
         """Mark runs failed that an earlier stack left unfinished; return their ids."""
@@ -167,13 +169,7 @@ def _is_before(text: str | None, instant: datetime) -> bool:
     return text is not None and datetime.fromisoformat(text) < instant
 
 
-def _line(entry: object) -> str:
-    if not isinstance(entry, dict):
-        return str(entry)
-    details = entry.get("error_detail") or []
-    faults = [
-        f"{detail.get('exc_type')}: {detail.get('exc_value')}"
-        for detail in details
-        if isinstance(detail, dict)
-    ]
-    return "\n".join([str(entry.get("event", "")), *faults])
+def _error(entry: object) -> str | None:
+    """Return what the exception of a log entry says: the one raised, not those behind it."""
+    details = entry.get("error_detail") if isinstance(entry, dict) else None
+    return str(details[0].get("exc_value")) if details else None

@@ -34,7 +34,7 @@ def load_or_create(state: StateFolder) -> StackSecrets:
 
 
 def generate() -> StackSecrets:
-    """Return new random secrets; the JWT secret is longer than the 64 bytes that HS512 asks for."""
+    """Return new random secrets; the JWT secret is longer than the 64 bytes of HS512."""
     return StackSecrets(
         fernet_key=base64.urlsafe_b64encode(os.urandom(32)).decode("ascii"),
         api_secret_key=secrets.token_urlsafe(48),

@@ -65,6 +65,15 @@ class StateFolder:
         """Return the log of a part."""
         return self.logs / f"{part}.log"
 
+    def require_own(self) -> None:
+        """Raise InstallationFault unless Tradewind made the folder, before it is removed."""
+        if not self.lock_file.exists():
+            raise InstallationFault(
+                part=f"The state folder {self.root}",
+                found=f"it has no {self.lock_file.name}, so Tradewind did not make it",
+                cure=f"Nothing was removed. Check {STATE_VARIABLE}.",
+            )
+
     def create(self) -> None:
         """Make the folder and those below it that must exist before any part starts."""
         try:

@@ -7,21 +7,20 @@ import json
 from functools import partial
 from pathlib import Path
 
-from alembic import command
-from alembic.config import Config
-from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection, Engine, create_engine, text
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
-from include.errors import ConfigurationError
+from include.errors import ConfigurationError, InstallationFault
 from include.store.columns import SCHEMA
 from include.store.transaction import translated
 
 CONNECT_TIMEOUT_SECONDS = 5
-STATEMENT_TIMEOUT_SECONDS = 120  # a hung statement becomes StoreUnavailable, and the task is retried
+STATEMENT_TIMEOUT_SECONDS = (
+    120  # a hung statement becomes StoreUnavailable, and the task is retried
+)
 DRIVER = "postgresql+psycopg2"
-SECRET_QUERY_KEYS = ("password", "sslpassword", "passfile")
+SECRET_QUERY_KEYS = ("password", "sslpassword")
 
 
 def make_engine(url: str) -> Engine:
@@ -44,9 +43,8 @@ def make_engine(url: str) -> Engine:
 
 
 def shown_url(url: URL) -> str:
-    """Return the URL as it may be shown: without any password."""
-    shown = url.difference_update_query(SECRET_QUERY_KEYS)
-    return shown.set(password=None).render_as_string(hide_password=True)
+    """Return the URL as it may be shown: stars for a password, none in its query."""
+    return url.difference_update_query(SECRET_QUERY_KEYS).render_as_string(hide_password=True)
 
 
 def migrate(url: str) -> str:
@@ -63,8 +61,7 @@ def migrate(url: str) -> str:
                 {"name": f"{SCHEMA} migrations"},
             )
             connection.execute(text(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}"))
-            config = _migration_config(connection)
-            command.upgrade(config, "head")
+            _upgrade(connection)
             return _revision(connection) or ""
     finally:
         engine.dispose()
@@ -84,23 +81,36 @@ def _driver_url(url: str) -> URL:
     try:
         parsed = make_url(url)
     except ArgumentError as error:
-        message = "TRADEWIND_DATABASE_URL is no URL; give postgresql://user:password@host/database."
+        message = (
+            "TRADEWIND_DATABASE_URL is no URL; give postgresql://user:password@host/database."
+        )
         raise ConfigurationError(message) from error
     if parsed.drivername not in ("postgresql", "postgres", DRIVER):
-        message = (
-            f"TRADEWIND_DATABASE_URL was {shown_url(parsed)}; give a postgresql:// or {DRIVER}:// URL."
-        )
+        shown = shown_url(parsed)
+        message = f"TRADEWIND_DATABASE_URL was {shown}; give a postgresql:// or {DRIVER}:// URL."
         raise ConfigurationError(message)
     return parsed.set(drivername=DRIVER)
 
 
-def _migration_config(connection: Connection) -> Config:
+def _upgrade(connection: Connection) -> None:
+    from alembic import command  # 0.1 s that only migrating processes need
+    from alembic.config import Config
+    from alembic.util.exc import CommandError
+
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
     config.attributes["connection"] = connection
-    return config
+    try:
+        command.upgrade(config, "head")
+    except CommandError as error:
+        cure = "Install the version that made it, or give another database."
+        raise InstallationFault(
+            part="The schema tradewind", found=str(error), cure=cure
+        ) from error
 
 
 def _revision(connection: Connection) -> str | None:
+    from alembic.runtime.migration import MigrationContext
+
     context = MigrationContext.configure(connection, opts={"version_table_schema": SCHEMA})
     return context.get_current_revision()

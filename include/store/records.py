@@ -5,18 +5,10 @@ Domain values live in `include.domain`; these describe the rows themselves.
 
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 from typing import Any
 
+from include.domain.halts import HaltState
 from include.domain.orders import IntentState
-
-
-class HaltState(StrEnum):
-    """How far an account may trade: freely, only towards flat, or not at all."""
-
-    ACTIVE = "active"
-    REDUCING = "reducing"
-    HALTED = "halted"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,11 +48,11 @@ class StageRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class OrderEvent:
-    """One transition of a journal row; `from_state` is None for its planning."""
+    """One transition of a journal row, at the instant of the report that caused it."""
 
     client_order_id: str
     at: datetime
-    from_state: IntentState | None
+    from_state: IntentState
     to_state: IntentState
     venue_status: str | None
     detail: str

@@ -25,6 +25,7 @@ from sqlalchemy.dialects.postgresql import JSON, JSONB
 from include.domain.bars import COLUMNS, Timeframe
 from include.domain.cycles import CycleState
 from include.domain.decisions import Decision, Outcome, Reason
+from include.domain.halts import HaltState
 from include.domain.instruments import AssetClass
 from include.domain.orders import IntentState, Leg, Side, Standing, TimeInForce
 from include.store.columns import (
@@ -43,7 +44,6 @@ from include.store.columns import (
     saved_at,
     texts,
 )
-from include.store.records import HaltState
 
 settings_versions = Table(
     "settings_versions", METADATA, key("settings_hash"), *columns(JSON, "settings"), saved_at()
@@ -135,9 +135,7 @@ forecasts = Table(
 forecast_paths = Table(
     "forecast_paths",
     METADATA,
-    Column(
-        "content_key", Text, ForeignKey(f"{SCHEMA}.forecasts.content_key"), primary_key=True
-    ),
+    Column("content_key", Text, ForeignKey(f"{SCHEMA}.forecasts.content_key"), primary_key=True),
     *columns(LargeBinary, "paths"),
 )
 forecast_decisions = Table(
@@ -184,6 +182,7 @@ strategy_scores = Table(
     *columns(Integer, "n_trials", "fitted_on_windows"),
     *texts("control"),
     *flags("is_eligible"),
+    *floats("control_mean", "zero_offset_mean", "buy_hold_mean"),
 )
 choices = Table(
     "choices",
@@ -194,7 +193,7 @@ choices = Table(
     *texts("strategy"),
     *columns(Word(Standing), "standing", nullable=True),
     *columns(Integer, "side"),
-    *floats("entry_price", "take_profit_price", nullable=True),
+    *floats("entry_price", "take_profit_price", "expected_exit_price", nullable=True),
     *texts("reason"),
     *floats("weight_fraction"),
 )
@@ -251,6 +250,7 @@ order_intents = Table(
     *instants("planned_at", "sent_at", nullable=True),
     UniqueConstraint("account_id", "window_opens_at", "symbol", "leg", "revision"),
     Index("order_intents_cycle", "cycle_id"),
+    Index("order_intents_symbol", "account_id", "symbol", "entry_number"),
 )
 Index(
     "order_intents_open",
@@ -268,8 +268,7 @@ order_events = Table(
         nullable=False,
     ),
     *instants("at"),
-    *columns(Word(IntentState), "from_state", nullable=True),
-    *columns(Word(IntentState), "to_state"),
+    *columns(Word(IntentState), "from_state", "to_state"),
     *texts("venue_status", nullable=True),
     *texts("detail"),
     Index("order_events_intent", "client_order_id", "event_number"),
@@ -313,9 +312,7 @@ account_snapshots = Table(
 snapshot_positions = Table(
     "snapshot_positions",
     METADATA,
-    Column(
-        "cycle_id", Text, ForeignKey(f"{SCHEMA}.account_snapshots.cycle_id"), primary_key=True
-    ),
+    Column("cycle_id", Text, ForeignKey(f"{SCHEMA}.account_snapshots.cycle_id"), primary_key=True),
     key(),
     *decimals("quantity", "available_quantity", "average_entry_price", "current_price"),
     *decimals("market_value_usd", "unrealised_pnl_usd"),

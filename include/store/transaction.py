@@ -7,12 +7,13 @@ theirs leaves it. Who opens and commits a transaction is decided in `unit_of_wor
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import BytesIO
-from typing import Any
+from typing import Any, cast
 
-import psycopg2
+import psycopg2  # type: ignore[import-untyped]  # ships no types
 from psycopg2 import errors as postgres
-from sqlalchemy import Connection, Executable, RowMapping
+from sqlalchemy import Connection, Executable
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError, StatementError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from include.errors import (
     ConflictingWrite,
@@ -22,12 +23,12 @@ from include.errors import (
     UnknownRow,
 )
 
-Rows = Sequence[Mapping[str, Any]]
+Row = Mapping[str, Any]
 
 
 @contextmanager
 def translated(url: str) -> Iterator[None]:
-    """Raise our own errors for those of SQLAlchemy and psycopg2; `url` is shown and has no password."""
+    """Raise our own errors for those of SQLAlchemy and psycopg2; `url` has no password."""
     try:
         yield
     except StatementError as error:
@@ -45,15 +46,17 @@ class Transaction:
         self._connection = connection
         self._url = url
 
-    def rows(self, statement: Executable, values: Mapping[str, Any] | None = None) -> list[RowMapping]:
+    def rows(self, statement: Executable, values: Mapping[str, Any] | None = None) -> list[Row]:
         """Return every row of the answer."""
         with translated(self._url):
-            return list(self._connection.execute(statement, values).mappings())
+            return cast("list[Row]", self._connection.execute(statement, values).mappings().all())
 
-    def first(self, statement: Executable, values: Mapping[str, Any] | None = None) -> RowMapping | None:
+    def first(self, statement: Executable, values: Mapping[str, Any] | None = None) -> Row | None:
         """Return the first row of the answer, or None."""
         with translated(self._url):
-            return self._connection.execute(statement, values).mappings().first()
+            return cast(
+                "Row | None", self._connection.execute(statement, values).mappings().first()
+            )
 
     def column(self, statement: Executable, values: Mapping[str, Any] | None = None) -> list[Any]:
         """Return the first column of the answer."""
@@ -70,7 +73,7 @@ class Transaction:
         with translated(self._url):
             return self._connection.execute(statement, values).rowcount
 
-    def write_all(self, statement: Executable, rows: Rows) -> None:
+    def write_all(self, statement: Executable, rows: Sequence[Row]) -> None:
         """Run an insert for many rows, a thousand to a statement; nothing for no rows."""
         if rows:
             with translated(self._url):
@@ -89,15 +92,24 @@ class Transaction:
             cursor.copy_expert(f"COPY ({bound}) TO STDOUT (FORMAT binary)", answer)
         return answer.getvalue()
 
-    def _cursor(self) -> Any:  # noqa: ANN401  # SQLAlchemy types the driver's cursor without copy_expert
+    @contextmanager
+    def _cursor(self) -> Iterator[Any]:
+        """Give the driver's own cursor, of which SQLAlchemy has to be told what it can't see."""
         if not self._connection.in_transaction():
             self._connection.begin()
-        return self._connection.connection.cursor()
+        try:
+            raw: Any = self._connection.connection.cursor()
+            with raw as cursor:
+                yield cursor
+        except psycopg2.Error as error:
+            if _is_connection_fault(error):
+                self._connection.invalidate(error)
+            raise
 
 
 def _our_error(error: BaseException, url: str) -> Exception:
     found = _first_line(error)
-    if isinstance(error, psycopg2.OperationalError | psycopg2.InterfaceError):
+    if _is_connection_fault(error):
         return StoreUnavailable(url=url, found=found)
     if isinstance(error, postgres.ForeignKeyViolation):
         return UnknownRow(kind=_table_of(error), key=error.diag.message_detail or found)
@@ -107,13 +119,23 @@ def _our_error(error: BaseException, url: str) -> Exception:
             key=error.diag.constraint_name or "",
             difference=error.diag.message_detail or found,
         )
-    if isinstance(error, postgres.UndefinedTable | postgres.InvalidSchemaName | postgres.UndefinedColumn):
+    if isinstance(
+        error, postgres.UndefinedTable | postgres.InvalidSchemaName | postgres.UndefinedColumn
+    ):
         return InstallationFault(
             part=f"The database {url}",
             found=f"{found}",
             cure="Run './tradewind doctor': it brings the schema tradewind up to date.",
         )
     return StoreError(f"The database {url} refused a statement: {found}.")
+
+
+def _is_connection_fault(error: BaseException) -> bool:
+    """Tell whether asking again may help: no answer, a lost connection, a timeout, a deadlock."""
+    if isinstance(error, psycopg2.OperationalError | psycopg2.InterfaceError | PoolTimeout):
+        return True
+    is_plain = type(error) is psycopg2.DatabaseError  # a connection lost in the middle of a COPY
+    return is_plain and getattr(error, "pgcode", None) is None
 
 
 def _first_line(error: BaseException) -> str:

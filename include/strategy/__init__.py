@@ -1,1 +1,1 @@
-"""Forecasts to desired orders: levels, the search over parameters, honest scores, sizes, limits."""
+"""Forecasts to desired orders: levels, parameter search, honest scores, sizes, limits."""

@@ -1,10 +1,11 @@
 """The trade kernel: what a window returns, given side, entry and exit levels, bars and costs.
 
 The one place that knows how limits fill and what a trade costs (trading.md 4.2); the search,
-the evaluation and any backtest call it. `tests/strategy/reference_kernel.py` says the same in slow, plain
-Python. Levels come from a strategy; nothing here reads a forecast.
+the evaluation and any backtest call it. `tests/strategy/reference_kernel.py` says the same in
+slow, plain Python. Levels come from a strategy; nothing here reads a forecast.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -90,7 +91,7 @@ def window_returns(
     take-profit counts in every bar after the entry's, and in that bar only if the entry filled
     at its open. Where inner bars can't decide, the worse exit counts (trading.md 4.2).
     """
-    n = len(history)
+    n, rows = len(history), math.prod(np.shape(buy_levels)[:-1])
     buys = np.asarray(buy_levels, dtype=np.float64)
     sells = np.asarray(sell_levels, dtype=np.float64)
     entries, targets = np.where(sides > 0, buys, sells), np.where(sides > 0, sells, buys)
@@ -99,8 +100,8 @@ def window_returns(
     returns = batch_returns(
         tape_of(history),
         sides.astype(np.int64),
-        entries.reshape(-1, n),
-        targets.reshape(-1, n),
+        entries.reshape(rows, n),
+        targets.reshape(rows, n),
         rates_of(costs),
     )
     return returns.reshape(buys.shape)
@@ -133,7 +134,7 @@ def _long_return(
     trigger, target = buy * (1.0 - rates.through), sell * (1.0 + rates.through)
     if not window[TAPE_LOW] < trigger:
         return 0.0
-    proceeds = window[TAPE_CLOSE] * rates.sell_at_close
+    proceeds: float = window[TAPE_CLOSE] * rates.sell_at_close
     reached = _take_profit_reached(1.0, trigger, target, window, inner)
     if reached == _YES:
         proceeds = sell * rates.sell_at_limit
@@ -149,7 +150,7 @@ def _short_return(
     trigger, target = sell * (1.0 + rates.through), buy * (1.0 - rates.through)
     if not window[TAPE_HIGH] > trigger:
         return 0.0
-    outlay = window[TAPE_CLOSE] * rates.buy_at_close
+    outlay: float = window[TAPE_CLOSE] * rates.buy_at_close
     reached = _take_profit_reached(-1.0, trigger, target, window, inner)
     if reached == _YES:
         outlay = buy * rates.buy_at_limit

@@ -3,7 +3,7 @@
 A buy fills in the first inner bar that trades below its trigger, so only bars that set a new low
 can be that bar, and it fills at that bar's open only if the open itself was a new low. These few
 rungs are all the thresholds that the order of inner bars adds to a search: between two of them
-the entry's bar, and so the best price after it, is the same. 13 inner bars have 3 to 4 rungs.
+the entry's bar, and so the best price after it, is the same. Of 26 opens and lows about 6 are.
 A sell's ladder is the mirror image: prices negated, highs and lows swapped.
 """
 
@@ -19,9 +19,7 @@ RUNG_LEVEL, RUNG_REACH, RUNG_UNDECIDED = range(3)
 
 
 @compiled
-def ladders(
-    tape: Tape, sides: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def ladders(tape: Tape, sides: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return rungs (n, 2k + 2, 3) in the order of time, and how many each window has.
 
     The entry of a trigger is the first rung beyond whose level the trigger lies: level < trigger
@@ -53,7 +51,7 @@ def _fill_ladder(
             extreme = sign * inner[j, enter]
             if opened < extreme_before:
                 count = _add(rungs, count, sign * opened, reaches[j], 0.0)
-            if not opened == extreme or not opened < extreme_before:
+            if extreme < opened or not opened < extreme_before:
                 count = _add(rungs, count, sign * extreme, reaches[j + 1], 0.0)
     if sign * window[enter] < extreme:  # no inner bar shows how the window got there
         if sign * window[TAPE_OPEN] < extreme:

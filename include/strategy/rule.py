@@ -98,8 +98,6 @@ def with_forecasts(history: WindowHistory, forecasts: WindowForecasts) -> Window
 
 def is_valid(forecasts: WindowForecasts) -> NDArray[np.bool_]:
     """Tell which forecasts can be traded: finite, positive, and a high above the low."""
-    prices = np.stack(
-        (forecasts.reference_close, forecasts.high, forecasts.low, forecasts.close)
-    )
+    prices = np.stack((forecasts.reference_close, forecasts.high, forecasts.low, forecasts.close))
     usable = np.isfinite(prices).all(axis=0) & (np.nan_to_num(prices) > 0).all(axis=0)
     return usable & (forecasts.high > forecasts.low)

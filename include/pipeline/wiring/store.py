@@ -13,11 +13,11 @@ def open_database(settings: Settings | None = None) -> Database:
 
 
 def database_url(settings: Settings) -> str:
-    """Return the address with its password; raise ConfigurationError where none is set."""
+    """Return the address with its password; raise ConfigurationError without one."""
     if settings.database_url is None:
         message = (
-            "TRADEWIND_DATABASE_URL was not set; give postgresql+psycopg2://user:password@host/db, "
-            "or use './tradewind', which starts an embedded database."
+            "TRADEWIND_DATABASE_URL was not set; give postgresql+psycopg2://user:password@host/name"
+            ", or use './tradewind', which starts an embedded database."
         )
         raise ConfigurationError(message)
     return settings.database_url.get_secret_value()

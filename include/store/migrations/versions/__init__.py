@@ -1,0 +1,1 @@
+"""One module a revision, in SQL; a released one is never edited."""
