@@ -10,7 +10,7 @@ hand with parameters: symbols, force (predict every symbol again), dry_run (deci
 """
 
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, cast
 from zoneinfo import ZoneInfo
 
 from airflow.sdk import (
@@ -23,7 +23,9 @@ from airflow.sdk import (
     get_current_context,
     task,
 )
-from tradewind_plugin import MarketHoursTimetable
+from tradewind_plugin import (  # type: ignore[import-not-found]  # Airflow's plugins folder
+    MarketHoursTimetable,
+)
 
 RETRY_POLICY = ExceptionRetryPolicy(
     rules=[
@@ -98,8 +100,8 @@ def trading_cycle() -> None:
     def forecast(batch: dict[str, Any], run_id: str | None = None) -> dict[str, int]:
         from include.pipeline.forecast import run
 
-        get_current_context()["batch_label"] = ", ".join(batch["symbols"])
-
+        context = cast("dict[str, Any]", get_current_context())
+        context["batch_label"] = ", ".join(batch["symbols"])
         return run(run_id=str(run_id), symbols=batch["symbols"], label=batch["label"])
 
     @task(trigger_rule="none_failed")

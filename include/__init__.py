@@ -1,1 +1,1 @@
-"""What Tradewind does: all logic, free of Airflow. The map of the packages stands in docs/structure.md."""
+"""What Tradewind does: all logic, free of Airflow. docs\/structure.md maps the packages."""

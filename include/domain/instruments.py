@@ -54,3 +54,8 @@ class Instrument:
 def position_symbol(symbol: str) -> str:
     """Return the spelling that the venue uses in positions: BTC/USD is BTCUSD there."""
     return symbol.replace("/", "")
+
+
+def asset_class_of(symbol: str) -> AssetClass:
+    """Return the class that a symbol's spelling says: crypto pairs carry a slash."""
+    return AssetClass.CRYPTO if "/" in symbol else AssetClass.EQUITY

@@ -19,6 +19,7 @@ from alpaca.data.historical.stock import StockHistoricalDataClient
 
 from include.domain.bars import BarSeries, Timeframe, empty_series
 from include.domain.instants import epoch_seconds, require_utc
+from include.domain.instruments import AssetClass, asset_class_of
 from include.domain.quotes import Quote
 from include.errors import MalformedBars, MarketDataUnavailable
 from include.market.transport import BoundedAdapter, ask, bound_client
@@ -108,10 +109,11 @@ class AlpacaMarketData:
     def _routes(
         self, symbols: Sequence[str], stock_path: str, crypto_path: str
     ) -> list[tuple[RESTClient, str, list[str]]]:
-        """Split symbols by class (a pair carries a slash) and into calls of a fair length."""
+        """Split symbols by class and into calls of a fair length."""
+        is_crypto = {symbol: asset_class_of(symbol) is AssetClass.CRYPTO for symbol in symbols}
         classes = (
-            (self._stocks, stock_path, [symbol for symbol in symbols if "/" not in symbol]),
-            (self._crypto, crypto_path, [symbol for symbol in symbols if "/" in symbol]),
+            (self._stocks, stock_path, [symbol for symbol in symbols if not is_crypto[symbol]]),
+            (self._crypto, crypto_path, [symbol for symbol in symbols if is_crypto[symbol]]),
         )
         return [
             (client, path, members[first : first + SYMBOLS_A_CALL])

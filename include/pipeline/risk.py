@@ -4,12 +4,11 @@ from collections.abc import Sequence
 
 from include.domain.choices import Choice
 from include.domain.cycles import Cycle
-from include.domain.instruments import Instrument
+from include.domain.instruments import Instrument, asset_class_of
 from include.domain.orders import DesiredOrder
 from include.domain.quotes import Quote
 from include.domain.strategies import Denied, Levels
 from include.errors import UnknownRow
-from include.pipeline.universe import asset_class_of
 from include.settings import Settings
 from include.store.unit_of_work import UnitOfWork
 from include.strategy.costs import trade_costs

@@ -3,8 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
-from include.domain.instruments import AssetClass
-from include.pipeline.universe import asset_class_of
+from include.domain.instruments import AssetClass, asset_class_of
 from include.settings import ScheduleKind, Settings, load_settings
 
 

@@ -10,11 +10,11 @@ from datetime import datetime, timedelta
 
 from include.domain.bars import BarSeries, empty_series
 from include.domain.cycles import Cycle
-from include.domain.instruments import AssetClass, Instrument
+from include.domain.instruments import AssetClass, Instrument, asset_class_of
 from include.domain.quotes import Quote
 from include.domain.sessions import Session, Window
 from include.market.calendar import window_at, windows_before
-from include.pipeline.universe import asset_class_of, grouped_by_timeframe
+from include.pipeline.universe import grouped_by_timeframe
 from include.settings import Settings
 from include.store.unit_of_work import UnitOfWork
 

@@ -3,14 +3,9 @@
 from collections.abc import Sequence
 
 from include.domain.bars import Timeframe
-from include.domain.instruments import AssetClass
+from include.domain.instruments import AssetClass, asset_class_of
 from include.errors import UnknownParameter
 from include.settings import Settings
-
-
-def asset_class_of(symbol: str) -> AssetClass:
-    """Return the class that a symbol's spelling says: crypto pairs carry a slash."""
-    return AssetClass.CRYPTO if "/" in symbol else AssetClass.EQUITY
 
 
 def timeframe_of(asset_class: AssetClass, settings: Settings) -> Timeframe:

@@ -1,4 +1,4 @@
-"""The main job, as a user does it: real Airflow, real Postgres, the simulated exchange over HTTP."""
+"""The main job, as a user does it: real Airflow, real Postgres, the exchange over HTTP."""
 
 import json
 import os
@@ -16,7 +16,7 @@ def run_tradewind(state_folder: Path, *arguments: str) -> subprocess.CompletedPr
     """Run a verb with a state folder of its own and no keys of the shell's."""
     environment = {
         name: value
-        for name, value in os.environ.items()
+        for name, value in os.environ.items()  # noqa: TID251  # the environment of a child
         if not name.startswith(("APCA_", "ALPACA_", "TRADEWIND_", "AIRFLOW"))
     }
     environment |= {"TRADEWIND_STATE_DIR": str(state_folder), "PYTHONPATH": str(ROOT)}
