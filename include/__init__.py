@@ -1,1 +1,1 @@
-"""What Tradewind does: all logic, free of Airflow. docs\/structure.md maps the packages."""
+"""What Tradewind does: all logic, free of Airflow. docs/structure.md maps the packages."""

@@ -76,7 +76,8 @@ def inherited(user: Mapping[str, str], *, project: Path, state: Path) -> dict[st
         "NO_PROXY": no_proxy,
         "no_proxy": no_proxy,
         "SPT_NOENV": "1",  # process titles leave the environment readable: the marker is in it
-        "OMP_NUM_THREADS": user.get("OMP_NUM_THREADS", str(os.cpu_count() or 1)),
+        # batches run side by side, a process each: more threads would wait for one another
+        "OMP_NUM_THREADS": user.get("OMP_NUM_THREADS", "1"),
         STATE_VARIABLE: str(state),
     }
 

@@ -57,6 +57,7 @@ from include.stack.state import mark, read_json
 
 UI_PORT = 8080
 PREPARE = "include.pipeline.prepare"
+CYCLE_GRACE_SECONDS = 3.0  # its run is over, and the API server takes its time to end
 PART_SECONDS = 180.0  # what has not started by then never will, on a busy machine too
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -108,20 +109,23 @@ class Stack:
 
     def stop(self) -> None:
         """Stop everything in reverse and check that nothing is left; further signals wait."""
+        began = time.monotonic()
         handlers = {name: signal.signal(name, signal.SIG_IGN) for name in STOP_SIGNALS}
         try:
             self._stop_parts()
+            self._say(f"The stack is stopped ({time.monotonic() - began:.1f} s)")
         finally:
             for name, handler in handlers.items():
                 signal.signal(name, handler)
 
     def _stop_parts(self) -> None:
+        grace = GRACE_SECONDS if self.plan.is_watched else CYCLE_GRACE_SECONDS
         exchange = self._parts.pop("exchange", None)
-        stop_sessions([part.record for part in self._parts.values()], grace_seconds=GRACE_SECONDS)
+        stop_sessions([part.record for part in self._parts.values()], grace_seconds=grace)
         if exchange is not None:
-            stop_sessions([exchange.record], grace_seconds=GRACE_SECONDS)
+            stop_sessions([exchange.record], grace_seconds=grace)
             self._parts["exchange"] = exchange
-        stop_marked(self._record.marker, grace_seconds=GRACE_SECONDS)
+        stop_marked(self._record.marker, grace_seconds=grace)
         for part in self._parts.values():
             part.close()
         if self._postgres is not None:

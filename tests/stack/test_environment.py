@@ -61,8 +61,8 @@ def test_children_find_the_project_and_the_state():
 
 
 def test_threads_are_the_users_choice_before_the_machines():
-    """OMP_NUM_THREADS is set to the cores unless it was given."""
-    assert int(an_environment()["OMP_NUM_THREADS"]) >= 1
+    """One thread a process unless OMP_NUM_THREADS was given: batches run side by side."""
+    assert an_environment()["OMP_NUM_THREADS"] == "1"
     assert an_environment(OMP_NUM_THREADS="3")["OMP_NUM_THREADS"] == "3"
 
 
