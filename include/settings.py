@@ -115,7 +115,7 @@ class ForecastSettings(Group):
     samples: Annotated[int, Field(ge=8, le=1024)] = 32
     seed: Annotated[int, Field(ge=0)] = 20261121
     batch_symbols: Annotated[int, Field(ge=1, le=512)] = 14
-    step_correlation: Annotated[float, Field(ge=0, lt=1)] = 0.91
+    step_correlation: Annotated[float, Field(ge=0, lt=1)] = 0.93
 
 
 class RepredictSettings(Group):
