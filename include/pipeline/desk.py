@@ -15,7 +15,7 @@ import numpy as np
 
 from include.domain.bars import CLOSE
 from include.domain.choices import Choice
-from include.domain.cycles import Cycle
+from include.domain.cycles import Cycle, CycleState
 from include.domain.decisions import ForecastDecision, IssuedForecast
 from include.domain.forecasts import QUANTILE_LEVELS, Forecast, Outlook, step_quantiles
 from include.domain.instants import instant_at
@@ -65,8 +65,12 @@ class _Found:
 def desk_view(
     uow: UnitOfWork, *, venue_is_simulated: bool, cycle_id: str | None = None
 ) -> DeskView:
-    """Return the desk at one cycle, by default the latest; an empty view where there is none."""
-    cycle = uow.cycles.latest() if cycle_id is None else uow.cycles.by_id(cycle_id)
+    """Return the desk at one cycle, by default the latest that has decided; empty without any.
+
+    A later cycle that still works is named in `running_cycle_id`: its rows are not complete.
+    """
+    newest = uow.cycles.latest()
+    cycle = _latest_decided(uow) if cycle_id is None else uow.cycles.by_id(cycle_id)
     if cycle is None:
         return DeskView(venue_is_simulated=venue_is_simulated, cycles=_recent_cycles(uow))
     account, positions = uow.accounts.snapshot(cycle.cycle_id) or (None, [])
@@ -77,6 +81,7 @@ def desk_view(
         as_of=cycle.as_of,
         cycle_id=cycle.cycle_id,
         cycle_state=cycle.state.value,
+        running_cycle_id=_running_beside(cycle, newest),
         equity_curve=_equity_curve(uow, cycle.account_id),
         cycles=_recent_cycles(uow),
         symbols=_symbol_rows(cycle, _found(uow, cycle, positions, working)),
@@ -85,6 +90,20 @@ def desk_view(
         halt_reason=halt.reason,
     )
     return view if account is None else _with_account(view, account)
+
+
+def _latest_decided(uow: UnitOfWork) -> Cycle | None:
+    """Return the newest cycle with a complete plan, or the newest at all."""
+    for cycle_id in uow.cycles.latest_ids(RECENT_CYCLES):
+        if uow.strategies.is_planned(cycle_id):
+            return uow.cycles.by_id(cycle_id)
+    return uow.cycles.latest()
+
+
+def _running_beside(shown: Cycle, newest: Cycle | None) -> str | None:
+    if newest is None or newest.cycle_id == shown.cycle_id:
+        return None
+    return newest.cycle_id if newest.state is CycleState.RUNNING else None
 
 
 def forecast_fan(uow: UnitOfWork, symbol: str) -> ForecastFan | None:

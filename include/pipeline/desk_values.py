@@ -99,6 +99,7 @@ class DeskView:
     as_of: datetime | None = None
     cycle_id: str | None = None
     cycle_state: str | None = None
+    running_cycle_id: str | None = None
     account_number: str | None = None
     equity_usd: Decimal | None = None
     last_equity_usd: Decimal | None = None

@@ -5,10 +5,10 @@ desired order has one journal row, and the row's id is a function of what it is 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from include.broker.diff import UNSETTLED_STATES, OrderDiff, diff_orders
+from include.broker.diff import LEAVING_STATUSES, UNSETTLED_STATES, OrderDiff, diff_orders
 from include.broker.ports import Broker
 from include.domain.cycles import Cycle
 from include.domain.orders import (
@@ -88,8 +88,9 @@ def run(*, run_id: str) -> dict[str, int]:
 def _difference(cycle: Cycle, database: Database, settings: Settings) -> OrderDiff:
     """Compare desired with working orders; symbols that the cycle has no plan for stay as is.
 
-    Orders of a window that has ended are cancelled whoever planned them. Rows that this cycle has
-    begun and not settled are resumed, so they don't count as working.
+    A plan is a choice, or an order: a holding is closed without a choice too. Orders of a window
+    that has ended are cancelled whoever planned them. Rows that this cycle has begun and not
+    settled are resumed, so they don't count as working.
     """
     with database.unit_of_work() as uow:
         desired = uow.strategies.desired(cycle.cycle_id)
@@ -98,17 +99,34 @@ def _difference(cycle: Cycle, database: Database, settings: Settings) -> OrderDi
             for intent in uow.orders.open_intents(cycle.account_id)
             if intent.cycle_id != cycle.cycle_id or intent.state not in UNSETTLED_STATES
         ]
-        planned_symbols = {choice.symbol for choice in uow.strategies.choices(cycle.cycle_id)}
+        choices = uow.strategies.choices(cycle.cycle_id)
+    planned_symbols = {each.symbol for each in (*choices, *desired)}
     untouched = {
         intent.symbol
         for intent in working
         if intent.symbol not in planned_symbols and cycle.as_of < intent.window_ends_at
     }
-    return diff_orders(
+    diff = diff_orders(
         desired,
         working,
         tolerance_bps=Decimal(str(settings.portfolio.level_tolerance_bps)),
         untouched=frozenset(untouched),
+    )
+    return _locked(diff, working)
+
+
+def _locked(diff: OrderDiff, working: Sequence[OrderIntent]) -> OrderDiff:
+    """Let entries wait for every order of their symbol whose fate is unknown, of any leg."""
+    symbols = {
+        intent.symbol
+        for intent in working
+        if intent.state in UNSETTLED_STATES or intent.venue_status in LEAVING_STATUSES
+    }
+    waiting = [order for order in diff.place if order.leg.is_entry and order.symbol in symbols]
+    return replace(
+        diff,
+        place=tuple(order for order in diff.place if order not in waiting),
+        wait=(*diff.wait, *waiting),
     )
 
 
@@ -126,6 +144,7 @@ def _cancel(
             continue
         with database.unit_of_work() as uow:
             settle_intent(uow, intent, order, at=cycle.as_of)
+            uow.orders.save_orders([order], seen_at=cycle.as_of)  # the limits look there
             uow.commit()
         if order.is_terminal:
             ended += 1
@@ -144,10 +163,18 @@ def _plan(
     """Write the journal rows of the orders that the limits allow, in one transaction.
 
     Latch, limits and rows are one transaction: no order can pass a latch that was set before it.
+    An entry that this cycle has denied stays denied: a second run no longer sees the orders
+    beside which it was too much.
     """
     with database.unit_of_work() as uow:
         uow.lock(f"orders:{cycle.account_id}")
         begun = [order for order in desired if _stored(uow, order) is not None]
+        denied = {denial.symbol for denial in uow.strategies.denials(cycle.cycle_id)}
+        desired = [
+            order
+            for order in desired
+            if order in begun or not (order.leg.is_entry and order.symbol in denied)
+        ]
         waiting = [order for order in desired if order.symbol in pending and order not in begun]
         fresh = [order for order in desired if order not in begun and order not in waiting]
         allowed, denials = allowed_orders(uow, cycle, fresh, settings)

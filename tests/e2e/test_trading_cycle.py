@@ -1,56 +1,30 @@
 """The main job, as a user does it: real Airflow, real Postgres, the exchange over HTTP."""
 
-import json
 import os
+import signal
 import subprocess
-import sys
-from pathlib import Path
+import time
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from include.stack.record import read_record
+from include.stack.state import StateFolder
+from tests.e2e.conftest import ROOT
+
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(900)]
-
-
-def run_tradewind(state_folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run a verb with a state folder of its own and no keys of the shell's."""
-    environment = {
-        name: value
-        for name, value in os.environ.items()  # noqa: TID251  # the environment of a child
-        if not name.startswith(("APCA_", "ALPACA_", "TRADEWIND_", "AIRFLOW"))
-    }
-    environment |= {"TRADEWIND_STATE_DIR": str(state_folder), "PYTHONPATH": str(ROOT)}
-    return subprocess.run(
-        [sys.executable, "-m", "include.cli", *arguments],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
+EXCHANGE = "exchange"
 
 
 @pytest.fixture(scope="module")
-def state_folder(tmp_path_factory):
-    """Return a state folder that the tests of this module share, in their order."""
-    return tmp_path_factory.mktemp("state")
-
-
-@pytest.fixture(scope="module")
-def first_report(state_folder):
+def first_report(tradewind):
     """Return the report of the first cycle of a new account."""
-    done = run_tradewind(state_folder, "cycle", "--json")
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return tradewind.report()
 
 
 @pytest.fixture(scope="module")
-def second_report(state_folder, first_report):
+def second_report(tradewind, first_report):
     """Return the report of the cycle after the first."""
-    done = run_tradewind(state_folder, "cycle", "--json")
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return tradewind.report()
 
 
 def test_first_cycle_predicts_or_blocks_every_symbol_and_places_orders(first_report):
@@ -69,15 +43,56 @@ def test_second_cycle_reuses_forecasts(first_report, second_report):
     assert second_report["reused"] > 0
 
 
-def test_dry_run_sends_nothing(state_folder, second_report):
+def test_dry_run_sends_nothing(tradewind, second_report):
     """A dry run decides, and sends no order."""
-    done = run_tradewind(state_folder, "cycle", "--json", "--dry-run")
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["orders_placed"] == 0
+    assert tradewind.report("--dry-run")["orders_placed"] == 0
 
 
-def test_unknown_symbol_is_refused_by_name(state_folder, second_report):
-    """A symbol outside the universe ends the command with a sentence that names it."""
-    done = run_tradewind(state_folder, "cycle", "--symbols", "NOPE")
-    assert done.returncode in (1, 2)
+def test_unknown_symbol_is_refused_by_name(tradewind):
+    """A symbol outside the universe is wrong use, and nothing is started for it."""
+    done = tradewind.run("cycle", "--symbols", "NOPE")
+    assert done.returncode == 2
     assert "NOPE" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {"APCA_API_BASE_URL": "https://api.alpaca.markets", "APCA_API_KEY_ID": "PKX"},
+        {"APCA_API_KEY_ID": "AKLIVE"},
+    ],
+)
+def test_live_account_is_refused(tradewind, variables):
+    """A live address or a key that is not a paper key ends with 3, before any call."""
+    done = tradewind.run("cycle", APCA_API_SECRET_KEY="secret", **variables)
+    assert done.returncode == 3
+    assert "paper" in done.stderr
+    assert "secret" not in done.stderr
+
+
+def test_cycle_survives_the_loss_of_its_venue(tradewind, second_report):
+    """With the exchange killed in the middle a cycle fails with a sentence; the next succeeds."""
+    running = subprocess.Popen(
+        tradewind.command("cycle", "--json", "--force"),
+        cwd=ROOT,
+        env=tradewind.environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    kill_exchange_when(running, tradewind, said="fetch: success")
+    _, told = running.communicate(timeout=300)
+    assert running.returncode == 1
+    assert EXCHANGE in told
+    assert tradewind.report()["state"] == "success"
+
+
+def kill_exchange_when(running, tradewind, *, said):
+    """Kill the simulated exchange as soon as a command has said something."""
+    deadline = time.monotonic() + 300
+    for line in running.stderr:
+        if said in line or time.monotonic() > deadline:
+            break
+    record = read_record(StateFolder(root=tradewind.state_folder))
+    exchange = next(part for part in record.parts if part.part == EXCHANGE)
+    os.kill(exchange.pid, signal.SIGKILL)

@@ -147,6 +147,16 @@ def test_shows_a_cycle_that_has_only_begun(uow):
     ]
 
 
+def test_shows_the_latest_decided_cycle_while_the_next_one_works(uow):
+    """A cycle that still works is named beside the one before it, whose rows are complete."""
+    save_cycle(uow)
+    uow.strategies.mark_planned(CYCLE.cycle_id)
+    save_cycle(uow, cycle_id="next", as_of=AS_OF + timedelta(minutes=30))
+    view = desk_of(uow)
+    assert (view.cycle_id, view.running_cycle_id) == (CYCLE.cycle_id, "next")
+    assert desk_of(uow, "next").running_cycle_id is None
+
+
 def test_shows_what_the_store_holds_of_a_symbol(uow):
     """Quote, forecast, decision, position and order of a symbol meet in one row."""
     save_full_cycle(uow)
