@@ -13,7 +13,15 @@ from include.domain.decisions import IssuedForecast
 from include.domain.forecasts import Outlook
 from include.domain.instruments import AssetClass, Instrument
 from include.domain.money import decimal_of
-from include.domain.orders import DesiredOrder, Leg, OrderIntent, Side, Standing, TimeInForce
+from include.domain.orders import (
+    DesiredOrder,
+    IntentState,
+    Leg,
+    OrderIntent,
+    Side,
+    Standing,
+    TimeInForce,
+)
 from include.domain.returns import (
     CRYPTO_PERIODS_PER_YEAR,
     EQUITY_PERIODS_PER_YEAR,
@@ -173,7 +181,7 @@ def _working_quantity(prospect: Prospect, leg: Leg, standing: Standing) -> Decim
     working = [
         intent.quantity
         for intent in prospect.window_intents
-        if intent.leg is leg and intent.standing is standing and intent.venue_order_id
+        if intent.leg is leg and intent.standing is standing and intent.state is IntentState.ACKED
     ]
     return working[-1] if working else None
 

@@ -1,5 +1,6 @@
 """Exits: what closes our holdings, and when. Caps never block them."""
 
+import math
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
@@ -25,10 +26,12 @@ def exit_order(
 
     In its window a holding rests at its take-profit, if its policy has one. From the last
     decision instant of the window on, and ever after, it is flattened by a marketable limit.
-    Without a quote or an open market nothing is sent, and the holding stays.
+    Without a readable quote or an open market nothing is sent, and the holding stays.
     """
     instrument, quote = situation.instrument, situation.quote
     if instrument is None or quote is None or situation.window is None:
+        return None
+    if not 0 < quote.bid <= quote.ask < math.inf:
         return None
     quantity = instrument.round_quantity(abs(holding.quantity))
     resting = _closing_order(holding, situation, cycle, quantity, take_profit)

@@ -8,13 +8,13 @@ import numpy as np
 from include.broker.ports import Broker
 from include.domain.bars import BarSeries, Timeframe, empty_series
 from include.domain.cycles import Cycle
-from include.domain.instruments import AssetClass
+from include.domain.instruments import AssetClass, asset_class_of
 from include.domain.quotes import Quote
 from include.domain.sessions import Session, Window, bar_grid
-from include.market.calendar import MarketCalendar, calendar_differences, windows_before
+from include.market.calendar import calendar_differences, windows_before
 from include.market.quality import QualityLimits, check_quote, check_series
 from include.market.regular_hours import regular_bars
-from include.market.source import BarSource, QuoteSource
+from include.market.source import BarSource, CalendarSource, QuoteSource
 from include.pipeline.situation import open_window
 from include.pipeline.stages import recorded_stage
 from include.pipeline.universe import grouped_by_timeframe, timeframe_of
@@ -24,12 +24,15 @@ from include.pipeline.wiring.store import open_database
 from include.settings import Settings, load_settings
 from include.store.unit_of_work import Database, UnitOfWork
 
-REREAD_BARS = 26  # two sessions of 30-minute bars: late and corrected trades (alpaca.md 9)
+REREAD = {  # late and corrected trades (alpaca.md 9): two sessions over the longest weekend
+    AssetClass.EQUITY: timedelta(days=5),
+    AssetClass.CRYPTO: timedelta(hours=26),
+}
 CALENDAR_AHEAD = timedelta(days=7)
 
 
 def fetch_sessions(
-    *, cycle: Cycle, broker: Broker, calendar: MarketCalendar, database: Database, first: datetime
+    *, cycle: Cycle, broker: Broker, calendar: CalendarSource, database: Database, first: datetime
 ) -> tuple[list[Session], list[str]]:
     """Store the venue's sessions from `first` to a week ahead; return them and what differs.
 
@@ -185,7 +188,7 @@ def _by_start(
     for symbol in symbols:
         start = history_start(cycle.as_of, timeframe, settings)
         if symbol in newest:
-            start = newest[symbol] - REREAD_BARS * timeframe.duration
+            start = newest[symbol] - REREAD[asset_class_of(symbol)]
         groups.setdefault(start, []).append(symbol)
     return groups
 

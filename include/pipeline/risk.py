@@ -27,13 +27,15 @@ def allowed_orders(
     if snapshot is None:
         raise UnknownRow(kind="account snapshot", key=cycle.cycle_id)
     account, positions = snapshot
+    working = uow.orders.working_orders()
+    symbols = sorted({each.symbol for each in (*orders, *positions, *working)})
     context = RiskContext(
         as_of=cycle.as_of,
         halt=uow.halts.state(cycle.account_id).state,
         account=account,
         positions=positions,
-        working_orders=uow.orders.working_orders(),
-        facts=_facts(uow, cycle, sorted({order.symbol for order in orders})),
+        working_orders=working,
+        facts=_facts(uow, cycle, symbols),  # of what is held too: caps are by class
     )
     return allow_orders(orders, context, risk_limits(settings))
 

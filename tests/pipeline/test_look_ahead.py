@@ -23,7 +23,7 @@ from tests.support.builders import AS_OF
 from tests.support.builders_pipeline import World, a_world, with_values
 from tests.support.postgres import EmbeddedPostgres
 
-SEEDS = range(4)
+SEEDS = range(2)
 LATER = AS_OF + timedelta(hours=3)
 
 

@@ -142,8 +142,9 @@ def test_rejection_is_stored_with_the_words_of_the_venue(world):
     assert "insufficient buying power" in last.detail
 
 
-@pytest.mark.parametrize("is_accepted", [False, True])
-@pytest.mark.parametrize("at_order", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("at_order", "is_accepted"), [(1, False), (1, True), (3, False), (3, True)]
+)
 def test_death_at_any_order_leaves_exactly_one_of_each(world, at_order, is_accepted):
     """A process that dies before the call or before its answer is repaired by trading again."""
     cycle = world.plan_cycle()

@@ -258,11 +258,13 @@ def with_values(series: BarSeries, chosen: np.ndarray, factor: float) -> BarSeri
 
 
 def a_situation(**overrides) -> Situation:
-    """Return AAPL at `AS_OF`, half an hour into `WINDOW`, quoted at 100 USD, nothing refused."""
+    """Return AAPL half an hour into `WINDOW`, which it entered at 100 USD, nothing refused."""
+    series = a_bar_series(n=60)
+    close = float(series.closed_by(WINDOW.opens_at).column(CLOSE)[-1])
     situation = Situation(
         symbol="AAPL",
         asset_class=AssetClass.EQUITY,
-        series=a_bar_series(n=60),
+        series=with_values(series, np.ones(60, dtype=bool), 100.0 / close),
         quote=a_quote(),
         refusal=None,
         window=WINDOW,
