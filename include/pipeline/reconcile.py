@@ -35,7 +35,8 @@ def reconcile(*, cycle: Cycle, broker: Broker, database: Database) -> dict[str, 
         )
     with database.unit_of_work() as uow:
         since = _look_back_from(uow, cycle)
-    orders, fills = broker.orders_since(since), broker.fills_since(since)
+        orders = _venue_orders(uow, broker, since)
+    fills = broker.fills_since(since)
     with database.unit_of_work() as uow:
         uow.lock(f"orders:{account.account_id}")
         uow.halts.ensure(account.account_id, cycle.as_of)
@@ -115,6 +116,22 @@ def _look_back_from(uow: UnitOfWork, cycle: Cycle) -> datetime:
     return min([*previous[:1], *oldest_open, cycle.as_of], default=cycle.as_of) - (
         LOOK_BACK_OVERLAP if previous else FIRST_LOOK
     )
+
+
+def _venue_orders(uow: UnitOfWork, broker: Broker, since: datetime) -> list[Order]:
+    """Return the orders since an instant, every one that works, and those that no longer do.
+
+    What a person sent may be older than any look back, and counts against the caps until we have
+    seen its end.
+    """
+    recent = [*broker.orders_since(since), *broker.open_orders()]
+    orders = {order.venue_order_id: order for order in recent}
+    ended = [
+        broker.order_by_client_id(order.client_order_id)
+        for order in uow.orders.working_orders()
+        if order.venue_order_id not in orders
+    ]
+    return [*orders.values(), *(order for order in ended if order is not None)]
 
 
 def _settle_journal(

@@ -179,6 +179,24 @@ def test_foreign_orders_and_positions_are_stored_and_left_alone(world):
     assert "TSLA" not in {each.symbol for each in world.stored(cycle)["desired"]}
 
 
+def test_end_of_an_old_foreign_order_is_seen(world):
+    """An order of long ago takes room while it works, and none once it has ended."""
+    old = a_working_order(client_order_id="by-hand", submitted_at=AS_OF - timedelta(days=30))
+    world.broker.orders["by-hand"] = old
+    world.begin()
+    assert working(world) == ["by-hand"]
+    world.move_to(LATER)
+    world.broker.set_status("by-hand", "canceled")
+    world.begin("run-2")
+    assert working(world) == []
+
+
+def working(world: World) -> list[str]:
+    """Return the client order ids of the stored orders that work."""
+    with world.database.unit_of_work() as uow:
+        return [each.client_order_id for each in uow.orders.working_orders()]
+
+
 def test_blocked_account_stops_the_cycle_before_any_decision(world):
     """A blocked account is named with its status, and no snapshot is stored."""
     world.broker.venue_account = an_account(is_blocked=True, status="ACCOUNT_CLOSED")
