@@ -1,5 +1,5 @@
-# Tradewind on the official Airflow image. For wheels of torch without CUDA, build with
-#   --build-arg PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu
+# Tradewind on the official Airflow image. For wheels of torch without CUDA, name their index with
+#   --build-arg PIP_EXTRA_INDEX_URL=...
 FROM apache/airflow:3.3.2-python3.11
 
 ARG PIP_EXTRA_INDEX_URL=""

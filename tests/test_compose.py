@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from include.stack.environment import PRELOAD
+
 ROOT = Path(__file__).resolve().parent.parent
 SECRETS = {
     "POSTGRES_PASSWORD": "a",
@@ -135,3 +137,10 @@ def test_the_image_carries_what_the_services_mount():
     copied = {line.split()[-1] for line in lines if line.startswith("COPY")}
     assert {f"/opt/airflow/{name}" for name in ("dags", "plugins", "include")} <= copied
     assert [line for line in lines if line.startswith("USER")][-1] == "USER airflow"
+
+
+def test_tasks_start_as_those_of_the_local_stack_do(parsed):
+    """The containers preload the same modules, and use as many threads, as `./tradewind up`."""
+    environment = parsed["services"]["scheduler"]["environment"]
+    assert environment["AIRFLOW__CORE__MP_FORKSERVER_PRELOAD"] == PRELOAD
+    assert environment["OMP_NUM_THREADS"] == "1"

@@ -28,7 +28,8 @@ def allowed_orders(
         raise UnknownRow(kind="account snapshot", key=cycle.cycle_id)
     account, positions = snapshot
     working = uow.orders.working_orders()
-    symbols = sorted({each.symbol for each in (*orders, *positions, *working)})
+    held = [position.symbol for position in positions] + [order.symbol for order in working]
+    symbols = sorted({order.symbol for order in orders}.union(held))
     context = RiskContext(
         as_of=cycle.as_of,
         halt=uow.halts.state(cycle.account_id).state,

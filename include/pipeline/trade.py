@@ -100,7 +100,7 @@ def _difference(cycle: Cycle, database: Database, settings: Settings) -> OrderDi
             if intent.cycle_id != cycle.cycle_id or intent.state not in UNSETTLED_STATES
         ]
         choices = uow.strategies.choices(cycle.cycle_id)
-    planned_symbols = {each.symbol for each in (*choices, *desired)}
+    planned_symbols = {choice.symbol for choice in choices} | {each.symbol for each in desired}
     untouched = {
         intent.symbol
         for intent in working

@@ -3,13 +3,13 @@
 import signal
 import subprocess
 import time
-from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 import requests
 from sqlalchemy import create_engine, text
 
+from include.cli.browser import find_browser
 from include.stack.processes import marked
 from include.stack.record import read_record
 from include.stack.secrets import load_or_create
@@ -18,7 +18,6 @@ from tests.e2e.conftest import ROOT
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(900)]
 DAG = "/api/v2/dags/trading_cycle"
-CHROMIUM = ("/usr/bin/chromium-headless-shell", "/usr/bin/chromium")
 
 
 class Airflow:
@@ -144,9 +143,12 @@ def test_cleared_tasks_change_no_order_and_no_forecast(airflow, stack, finished_
 def test_person_triggers_a_run_and_sees_it_on_the_desk(airflow, finished_run):
     """A run that is triggered in Airflow's pages succeeds, and the desk page shows it."""
     playwright = pytest.importorskip("playwright.sync_api")
+    chromium = find_browser()
+    if chromium is None:
+        pytest.skip("no Chromium on PATH; './tradewind test --full' installs one where it can")
     with playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(
-            executable_path=next(path for path in CHROMIUM if Path(path).exists()),
+            executable_path=chromium,
             args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
         )
         page = browser.new_page(viewport={"width": 1500, "height": 1000})

@@ -224,7 +224,7 @@ def test_sizes_derive_from_the_settings(make_settings):
     """Places and the notional of a probe are the settings' own."""
     settings = make_settings(PORTFOLIO__MAX_POSITIONS="4", PORTFOLIO__PROBE_NOTIONAL_USD="120")
     limits = sizing_limits(settings)
-    assert (limits.max_positions, limits.probe_notional_usd) == (4, 120)
+    assert (limits.max_positions, limits.probe_notional_usd) == (4, Decimal(120))
 
 
 def test_move_is_measured_at_the_cycles_quote_not_at_the_clock(settings):

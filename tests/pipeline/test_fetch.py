@@ -172,15 +172,20 @@ def spoil_spread(world: World) -> None:
         (spoil_spread, "spread"),
     ],
 )
-def test_bad_data_is_refused_and_nothing_is_traded_on_it(world, spoil, code):
-    """Each fault refuses its symbol alone, by its code, and no order of it is wanted."""
+def test_bad_data_refuses_its_own_symbol_by_the_faults_code(world, spoil, code):
+    """Each fault refuses the symbol that has it, and no other."""
     spoil(world)
-    cycle = world.plan_cycle()
-    stored = world.stored(cycle)
-    with world.database.unit_of_work() as uow:
-        refusals = uow.refusals.by_cycle(cycle.cycle_id)
+    refusals = world.fetch(world.begin())
     assert {symbol: reason.split(":")[0] for symbol, reason in refusals.items()} == {"AAPL": code}
-    assert {each.symbol for each in stored["desired"]} == {"MSFT", "BTC/USD"}
+
+
+def test_nothing_is_traded_on_refused_data(world):
+    """Of a refused symbol no order is wanted, and the reason is stored with the cycle."""
+    spoil_split(world)
+    cycle = world.plan_cycle()
+    with world.database.unit_of_work() as uow:
+        assert uow.refusals.by_cycle(cycle.cycle_id)["AAPL"].startswith("jump")
+    assert {each.symbol for each in world.stored(cycle)["desired"]} == {"MSFT", "BTC/USD"}
 
 
 def test_shares_are_refused_while_the_market_is_closed(world):

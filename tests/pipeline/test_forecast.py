@@ -14,6 +14,7 @@ from include.forecast.config import DecodeOptions
 from include.pipeline import forecast as forecast_step
 from include.pipeline import plan_forecasts
 from include.pipeline.forecast import Engines, answer, forecast, open_engines
+from include.pipeline.forecast_work import live_question
 from include.pipeline.situation import load_situations
 from tests.support.builders import AS_OF, a_forecast_request
 from tests.support.builders_pipeline import World
@@ -107,7 +108,7 @@ def test_answer_that_another_cycle_computed_is_a_hit(world):
     """A question that the ledger answers is issued without the engine."""
     cycle, situations = planned(world)
     engines = open_engines(world.settings)
-    live = [forecast_step.live_question(each, cycle.as_of, world.settings) for each in situations]
+    live = [live_question(each, cycle.as_of, world.settings) for each in situations]
     questions = [each for each in live if each is not None]
     answer(questions, engines.model, engines.options, cycle, world.database)
     run_forecast(world, cycle, situations, engines)
