@@ -11,6 +11,7 @@ import os
 from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
+from tomllib import TOMLDecodeError
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
@@ -210,6 +211,9 @@ def load_settings() -> Settings:
         settings = Settings(**given)  # type: ignore[arg-type]  # SecretStr values by field name
     except ValidationError as error:
         raise ConfigurationError(_sentence(error)) from error
+    except TOMLDecodeError as error:
+        message = f"tradewind.toml could not be read: {error}. Correct its syntax."
+        raise ConfigurationError(message) from error
     settings = _with_base_url(settings, _venue_variable("APCA_API_BASE_URL"))
     require_paper(settings)
     return settings
@@ -229,7 +233,8 @@ def require_paper(settings: Settings) -> None:
 
 def settings_hash(settings: Settings) -> str:
     """Return the sha256 of every setting that is not a secret: the version that a cycle used."""
-    return hashlib.sha256(json.dumps(shown(settings), sort_keys=True).encode()).hexdigest()
+    public = settings.model_dump(mode="json", exclude={"database_url", "key_id", "secret_key"})
+    return hashlib.sha256(json.dumps(public, sort_keys=True).encode()).hexdigest()
 
 
 def shown(settings: Settings) -> dict[str, Any]:

@@ -128,7 +128,7 @@ def denial_words(denial: DenialRow) -> str:
 def _reason_words(reason: Reason, row: SymbolRow) -> str:
     moved, bound = fraction(row.move_fraction), fraction(row.threshold_fraction)
     words = {
-        Reason.BLOCKED_DATA: f"refused: {row.detail or 'no usable quote'}",
+        Reason.BLOCKED_DATA: _refusal_words(row.detail),
         Reason.FORCED: "predicted: asked for by hand",
         Reason.FIRST: "predicted: no forecast before",
         Reason.MODEL_CHANGED: "predicted: the model changed",
@@ -142,6 +142,12 @@ def _reason_words(reason: Reason, row: SymbolRow) -> str:
         Reason.WITHIN_THRESHOLD: f"kept: moved {moved} of {bound}",
     }
     return words[reason]
+
+
+def _refusal_words(detail: str) -> str:
+    """Return why a symbol is refused; a closed market is no fault of its data."""
+    code, _, sentence = detail.partition(": ")
+    return sentence if code == "closed" else f"refused: {detail or 'no usable quote'}"
 
 
 def _signless(text: str) -> str:

@@ -206,8 +206,8 @@ def _closed_market(
     if open_window(cycle.as_of, asset_class, sessions) is not None:
         return None
     later = [session.opens_at for session in sessions if session.opens_at > cycle.as_of]
-    opens = f"the next session opens at {min(later):%Y-%m-%d %H:%M} UTC" if later else "for good"
-    return f"closed: no session is open at {cycle.as_of:%Y-%m-%d %H:%M} UTC; {opens}"
+    opens = f"opens {min(later):%Y-%m-%d %H:%M} UTC" if later else "no session is left"
+    return f"closed: the market is closed, {opens}"
 
 
 def _bars_reason(

@@ -193,7 +193,7 @@ def test_shares_are_refused_while_the_market_is_closed(world):
     world.move_to(AS_OF.replace(hour=22))
     refusals = world.fetch(world.begin())
     assert set(refusals) == {"AAPL", "MSFT"}
-    assert "the next session opens at 2026-11-23 14:30 UTC" in refusals["AAPL"]
+    assert "opens 2026-11-23 14:30 UTC" in refusals["AAPL"]
 
 
 def test_bounds_of_the_data_gate_are_those_of_the_settings(make_settings):

@@ -46,23 +46,19 @@ def test_second_cycle_within_thresholds_keeps_every_forecast(world):
     assert world.stored(cycle)["issued"] == world.stored(first)["issued"]
 
 
-@pytest.mark.parametrize(
-    ("move", "reason"),
-    [
-        (0.009, Reason.WITHIN_THRESHOLD),
-        (0.012, Reason.PRICE_MOVED),
-        (-0.012, Reason.PRICE_MOVED),
-        (0.021, Reason.PRICE_MOVED_URGENT),
-    ],
-)
-def test_price_move_predicts_the_symbol_that_moved(world, move, reason):
-    """Shares that moved by 1 % are predicted again, and nobody else is."""
+def test_price_move_predicts_the_symbols_that_moved(world):
+    """Shares are predicted again from 1 % on, either way, coins from 2 %, and nobody else is."""
     world.plan_cycle()
-    world.move_to(SOON, moves={"AAPL": move})
+    moves = {"AAPL": 0.009, "MSFT": -0.012, "BTC/USD": 0.041}
+    world.move_to(SOON, moves=moves)
     decisions = decisions_of(world, second_cycle(world))
-    assert decisions["AAPL"].reason is reason
-    assert decisions["AAPL"].move_fraction == pytest.approx(abs(move))
-    assert decisions["MSFT"].decision is Decision.KEEP
+    assert {symbol: each.reason for symbol, each in decisions.items()} == {
+        "AAPL": Reason.WITHIN_THRESHOLD,
+        "MSFT": Reason.PRICE_MOVED,
+        "BTC/USD": Reason.PRICE_MOVED_URGENT,
+    }
+    for symbol, move in moves.items():
+        assert decisions[symbol].move_fraction == pytest.approx(abs(move))
 
 
 def test_forecast_younger_than_the_interval_is_kept_whatever_moved(world):

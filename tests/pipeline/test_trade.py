@@ -101,13 +101,13 @@ def halt(world: World, cycle: Cycle) -> None:
 def test_journal_row_is_committed_before_the_order_leaves(world):
     """When an order reaches the venue, its row stands in the store as sent."""
     broker = with_broker(world, WatchfulBroker, database=world.database)
-    world.trade(world.plan_cycle())
+    world.trade(world.plan_orders())
     assert broker.states == [IntentState.SENT] * 3
 
 
 def test_lost_answer_is_found_by_id(world):
     """An order whose answer was lost after acceptance is found, and is at the venue once."""
-    cycle = world.plan_cycle()
+    cycle = world.plan_orders()
     world.broker.faults.append(Fault.LOST_ANSWER)
     assert world.trade(cycle) == TradeSummary(placed=3)
     assert len(world.broker.orders) == len(world.broker.submissions) == 3
@@ -116,7 +116,7 @@ def test_lost_answer_is_found_by_id(world):
 
 def test_lost_order_stays_unknown_and_is_sent_again_with_its_id(world):
     """A retry of the cycle sends an order that never arrived once more, under the same id."""
-    cycle = world.plan_cycle()
+    cycle = world.plan_orders()
     world.broker.faults.append(Fault.LOST_ORDER)
     assert world.trade(cycle) == TradeSummary(placed=2, unknown=1)
     lost = world.broker.submissions[0]
@@ -131,7 +131,7 @@ def test_lost_order_stays_unknown_and_is_sent_again_with_its_id(world):
 
 def test_rejection_is_stored_with_the_words_of_the_venue(world):
     """A definite no ends the row, keeps the venue's text, and is not tried again."""
-    cycle = world.plan_cycle()
+    cycle = world.plan_orders()
     world.broker.faults.append(Fault.REJECTED)
     assert world.trade(cycle) == TradeSummary(placed=2, rejected=1)
     world.trade(cycle)
@@ -147,7 +147,7 @@ def test_rejection_is_stored_with_the_words_of_the_venue(world):
 )
 def test_death_at_any_order_leaves_exactly_one_of_each(world, at_order, is_accepted):
     """A process that dies before the call or before its answer is repaired by trading again."""
-    cycle = world.plan_cycle()
+    cycle = world.plan_orders()
     with_broker(world, DyingBroker, at_order=at_order, is_accepted=is_accepted)
     with pytest.raises(PowerCut):
         world.trade(cycle)
@@ -175,7 +175,7 @@ def test_death_is_repaired_by_the_next_cycle_too(world, is_accepted):
 
 def test_superseded_cycle_sends_nothing(world):
     """A cycle after which another has begun leaves trading to it."""
-    cycle = world.plan_cycle()
+    cycle = world.plan_orders()
     world.move_to(AS_OF + timedelta(minutes=1))
     world.begin("run-2")
     assert world.trade(cycle) == TradeSummary(superseded=1)
@@ -192,7 +192,7 @@ def test_dry_run_sends_nothing(world):
 
 def test_halted_account_sends_nothing_and_says_so(world):
     """A set latch stores a denial for every order, and none is journalled."""
-    cycle = world.plan_cycle()
+    cycle = world.plan_orders()
     halt(world, cycle)
     assert world.trade(cycle) == TradeSummary(denied=3)
     assert set(denials_of(world, cycle).values()) == {"halted"}
@@ -201,7 +201,7 @@ def test_halted_account_sends_nothing_and_says_so(world):
 
 def test_latch_that_is_being_set_is_waited_for(world):
     """Trading waits for a latch that another transaction is setting, and then obeys it."""
-    cycle = world.plan_cycle()
+    cycle = world.plan_orders()
     trading = threading.Thread(target=world.trade, args=(cycle,))
     with world.database.unit_of_work() as uow:
         uow.halts.set(cycle.account_id, HaltState.HALTED, "by hand", "tester", cycle.as_of)
@@ -226,7 +226,7 @@ def test_cycle_that_was_never_planned_is_refused(world):
 def test_order_denied_by_a_cap_stays_denied_when_trade_runs_again(database, make_settings):
     """A retry does not send what the cap refused beside orders that have been sent since."""
     world = a_world(database, make_settings(PORTFOLIO__MAX_ORDERS_PER_CYCLE="2"))
-    cycle = world.plan_cycle()
+    cycle = world.plan_orders()
     assert world.trade(cycle) == TradeSummary(placed=2, denied=1)
     denied = denials_of(world, cycle)
     assert list(denied.values()) == ["orders_per_cycle"]

@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from include.domain.bars import CLOSE, BarSeries, Timeframe
+from include.domain.choices import Choice
 from include.domain.cycles import Cycle, CycleRequest
 from include.domain.forecasts import Outlook
 from include.domain.instruments import AssetClass, Instrument, asset_class_of
-from include.domain.orders import IntentState
+from include.domain.orders import DesiredOrder, IntentState
 from include.domain.quotes import Quote
 from include.domain.sessions import Session
 from include.pipeline import forecast, optimise, plan_forecasts, report
@@ -208,6 +209,19 @@ class World:
         optimise.run(run_id=cycle.cycle_id)
         return cycle
 
+    def plan_orders(self, run_id: str = "run-1") -> Cycle:
+        """Begin a cycle that wants to buy three of every symbol, without asking a model."""
+        cycle = self.begin(run_id)
+        self.fetch(cycle)
+        desired = [wanted_order(cycle, quote) for quote in self.quotes.quotes.values()]
+        choices = [chosen_for(order) for order in desired]
+        with self.database.unit_of_work() as uow:
+            uow.strategies.save_choices(cycle.cycle_id, choices)
+            uow.strategies.save_desired(cycle.cycle_id, desired)
+            uow.strategies.mark_planned(cycle.cycle_id)
+            uow.commit()
+        return cycle
+
     def run_cycle(self, run_id: str = "run-1", request: CycleRequest | None = None) -> Cycle:
         """Run a whole cycle."""
         cycle = self.plan_cycle(run_id, request)
@@ -248,6 +262,33 @@ def a_world(database: Database, settings: Settings, symbols: Sequence[str] = SYM
         world.bars.add(market_bars(symbol))
     world.move_to(AS_OF)
     return world
+
+
+def wanted_order(cycle: Cycle, quote: Quote) -> DesiredOrder:
+    """Return an entry of three a hundredth below the mid."""
+    return a_desired_order(
+        cycle_id=cycle.cycle_id,
+        symbol=quote.symbol,
+        quantity=Decimal(3),
+        limit_price=round(Decimal(quote.mid) * Decimal("0.99"), 2),
+        take_profit_price=None,
+    )
+
+
+def chosen_for(order: DesiredOrder) -> Choice:
+    """Return the choice behind an entry that expects to gain two hundredths."""
+    price = float(order.limit_price or 0)
+    return Choice(
+        symbol=order.symbol,
+        strategy=order.strategy,
+        standing=order.standing,
+        side=1,
+        entry_price=price,
+        take_profit_price=None,
+        expected_exit_price=price * 1.02,
+        reason=order.reason,
+        weight_fraction=0.01,
+    )
 
 
 def with_values(series: BarSeries, chosen: np.ndarray, factor: float) -> BarSeries:
