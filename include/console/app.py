@@ -109,8 +109,14 @@ def page_values(view: DeskView, asked_cycle_id: str | None) -> dict[str, Any]:
             row.symbol: charts.band_marks(row, scale_fraction=scale_fraction, width=BAND_WIDTH)
             for row in view.symbols
         },
-        "stages": list(dict.fromkeys(name for row in view.cycles for name in row.stage_seconds)),
+        "stages": _stages(view),
     }
+
+
+def _stages(view: DeskView) -> list[str]:
+    """Return the stages of the recent cycles in the order in which a whole cycle runs them."""
+    rows = sorted(view.cycles, key=lambda row: len(row.stage_seconds), reverse=True)
+    return list(dict.fromkeys(name for row in rows for name in row.stage_seconds))
 
 
 def as_run_id(text: str | None) -> str | None:

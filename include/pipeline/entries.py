@@ -82,7 +82,9 @@ def obstacle(prospect: Prospect, cycle: Cycle, settings: Settings) -> str | None
     if situation.window is None or issued.window_opens_at != situation.window.opens_at:
         return "no forecast of the open window is in force"
     if prospect.holding is not None:
-        return f"{prospect.holding.quantity.normalize():f} are held already"
+        quantity = prospect.holding.quantity
+        held = "held" if quantity > 0 else "held short"
+        return f"{abs(quantity).normalize():f} are {held} already"
     if any(intent.filled_quantity > 0 for intent in prospect.window_intents):
         return "the window's one entry has been traded"
     timeframe = timeframe_of(situation.asset_class, settings)
