@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -41,15 +42,11 @@ class Tradewind:
             check=False,
         )
 
-    def report(self, *words: str) -> dict:
+    def report(self, *words: str) -> dict[str, Any]:
         """Run a cycle and return its report."""
         done = self.run("cycle", "--json", *words)
         assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
-
-    def json_of(self, *words: str) -> dict:
-        """Run a verb with --json and return what it printed."""
-        return json.loads(self.run(*words, "--json").stdout)
+        return dict(json.loads(done.stdout))
 
 
 @pytest.fixture(scope="session")

@@ -94,5 +94,6 @@ def kill_exchange_when(running, tradewind, *, said):
         if said in line or time.monotonic() > deadline:
             break
     record = read_record(StateFolder(root=tradewind.state_folder))
+    assert record is not None
     exchange = next(part for part in record.parts if part.part == EXCHANGE)
     os.kill(exchange.pid, signal.SIGKILL)
